@@ -1,0 +1,41 @@
+# `make demo` shows the product, `make test` tests it. Both set up .venv by themselves: with uv when it is
+# there, with plain Python otherwise.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+EXTRAS := dev,verify
+
+.PHONY: demo test check docs test-mcp test-harness clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo          make a small film, serve it, call the tools as an agent would, show the sheet"
+	@echo "make test          run the tests"
+	@echo "make check         lint, types, import contracts, generated docs"
+	@echo "make docs          write the generated parts of README and docs/ anew"
+	@echo "make test-mcp      MCP Inspector and the MCP conformance suite (from npm)"
+	@echo "make test-harness  real harness command lines (from npm) against a scripted model on loopback"
+
+$(STAMP): pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && uv pip install --quiet --python $(BIN)/python -e ".[$(EXTRAS)]"; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]"; \
+	fi
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/avb-mcp demo --out demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto -m "not harness and not conformance"
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+clean:
+	rm -rf $(VENV) demo .tools

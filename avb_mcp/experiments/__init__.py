@@ -1,0 +1,1 @@
+"""Plan → run → ledger: the same task under several harnesses and arms, resumable and isolated."""

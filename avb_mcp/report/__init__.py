@@ -1,0 +1,1 @@
+"""From ledger to page: statistics, tables, figures. Reads records, never runs anything."""
