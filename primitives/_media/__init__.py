@@ -1,0 +1,6 @@
+"""The media core: the only code that talks to libav.
+
+`source` opens files safely, `scan` counts what is really in them, `timeline` maps frames to times (pure),
+`frames` decodes exact frames, `picture` turns a frame into pixels as a viewer sees them, `loudness`
+measures sound. Importing a primitive must not import these: they pull in libav, OpenCV and numpy.
+"""

@@ -1,0 +1,152 @@
+"""Decode exact frames: plan purely which keyframes to start from, then read each stretch once.
+
+On the way to a wanted frame, frames that no other frame depends on are skipped unseen. A frame that does
+not decode (damage) is answered with the nearest one that does, under its own number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import av.error
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from primitives._base import UserError
+from primitives._media.scan import Scan
+from primitives._media.source import open_media, video_stream
+from primitives._media.timeline import Timeline
+
+READ_ON_FRAMES = 12
+"""Frames that are cheaper to decode through than to seek over."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Wanted frames (by number, ascending) that are decoded in one go from one keyframe."""
+
+    decode_from_pts: int
+    frames: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A decoded frame: the number that was wanted and the number that it is."""
+
+    wanted: int
+    number: int
+    frame: VideoFrame
+
+
+def plan_stretches(timeline: Timeline, wanted: Sequence[int]) -> list[Stretch]:
+    """Group wanted frames by the keyframe they need; read on where the next keyframe is near."""
+    stretches: list[Stretch] = []
+    for number in sorted(set(wanted)):
+        start = int(timeline.decode_from[number])
+        if stretches:
+            last = stretches[-1]
+            reached = int(timeline.pts[last.frames[-1]])
+            if start <= reached or timeline.index_of(start) - last.frames[-1] <= READ_ON_FRAMES:
+                stretches[-1] = Stretch(last.decode_from_pts, (*last.frames, number))
+                continue
+        stretches.append(Stretch(start, (number,)))
+    return stretches
+
+
+def decode_frames(
+    path: Path, name: str, scan: Scan, wanted: Sequence[int], check: Callable[[], None]
+) -> Iterator[Shown]:
+    """The wanted frames in shown order. Memory stays flat: use each before asking for the next."""
+    timeline = scan.video
+    if timeline is None:
+        raise UserError(f"{name} has no video. Use a file with pictures.")
+    with open_media(path, name) as container:
+        stream = video_stream(container, name)
+        assert stream is not None
+        if scan.ordered_decode:
+            yield from _by_counting(container, stream, sorted(set(wanted)), check)
+            return
+        for stretch in plan_stretches(timeline, wanted):
+            yield from _decode_stretch(container, stream, timeline, stretch, check)
+
+
+def _decode_stretch(
+    container: InputContainer,
+    stream: VideoStream,
+    timeline: Timeline,
+    stretch: Stretch,
+    check: Callable[[], None],
+) -> Iterator[Shown]:
+    waiting = [(int(timeline.pts[number]), number) for number in stretch.frames]
+    wanted_pts = {pts for pts, _ in waiting}
+    last: VideoFrame | None = None
+    for packet in _packets_from(container, stream, timeline, stretch.decode_from_pts):
+        check()
+        stream.codec_context.skip_frame = "DEFAULT" if packet.pts in wanted_pts or not packet.size else "NONREF"
+        for frame in _decode(packet):
+            if frame.pts is None:
+                continue
+            last = frame
+            while waiting and waiting[0][0] <= frame.pts:
+                yield Shown(waiting.pop(0)[1], timeline.index_of(frame.pts), frame)
+        if not waiting:
+            return
+    if last is not None and last.pts is not None:
+        for _, number in waiting:
+            yield Shown(number, timeline.index_of(last.pts), last)
+
+
+def _packets_from(
+    container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int
+) -> Iterator[Packet[VideoStream]]:
+    """Packets from the keyframe at `start_pts` or, where the format seeks roughly, from somewhere before it."""
+    step = int(timeline.step_pts)
+    for back in (0, 8 * step, 64 * step, 1024 * step, None):
+        target = int(timeline.pts[0]) - 8 * step if back is None else start_pts - back
+        try:
+            container.seek(target, stream=stream, backward=True)
+            packets = container.demux(stream)
+            first = next(packets)
+        except (av.error.FFmpegError, StopIteration):
+            continue
+        landed = first.pts if first.pts is not None else first.dts
+        if back is None or (first.size and landed is not None and landed <= start_pts):
+            yield first
+            yield from _until_damage(packets)
+            return
+
+
+def _until_damage(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
+    try:
+        yield from packets
+    except av.error.FFmpegError:
+        return
+
+
+def _decode(packet: Packet[VideoStream]) -> list[VideoFrame]:
+    try:
+        return [frame for frame in packet.decode() if isinstance(frame, VideoFrame)]
+    except av.error.EOFError:
+        return []
+    except av.error.FFmpegError:
+        return []  # a damaged packet: the frames around it still decode
+
+
+def _by_counting(
+    container: InputContainer, stream: VideoStream, wanted: list[int], check: Callable[[], None]
+) -> Iterator[Shown]:
+    """For containers without usable times: decode from the start and count."""
+    waiting = list(wanted)
+    number = -1
+    for packet in _until_damage(container.demux(stream)):
+        check()
+        for frame in _decode(packet):
+            number += 1
+            if waiting and waiting[0] == number:
+                yield Shown(waiting.pop(0), number, frame)
+        if not waiting:
+            return
