@@ -17,13 +17,14 @@ from functools import cache
 from pathlib import Path
 
 from harness_configs._base import NpmPackage
+from primitives._base import UserError
 
 NODE = NpmPackage(name="node", version="26.10.0", executable="node")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
 _BASE_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
-class NpmError(RuntimeError):
+class NpmError(UserError):
     """A package could not be provided; the message says what is missing."""
 
 
@@ -58,7 +59,7 @@ def find(package: NpmPackage) -> InstalledTool | None:
     if entry is None:
         return None
     node = _node(package)
-    return None if node is None else _tool(entry, node)
+    return None if node is None and _is_script(entry) else _tool(entry, node)
 
 
 def on_path(package: NpmPackage) -> InstalledTool | None:
@@ -98,9 +99,14 @@ def _version(node: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _tool(entry: Path, node: Path) -> InstalledTool:
-    argv = (str(node), str(entry)) if entry.suffix in _JAVASCRIPT else (str(entry),)
-    return InstalledTool(argv=argv, search_path=os.pathsep.join((str(node.parent), *_BASE_PATH)))
+def _is_script(entry: Path) -> bool:
+    return entry.suffix in _JAVASCRIPT
+
+
+def _tool(entry: Path, node: Path | None) -> InstalledTool:
+    argv = (str(node), str(entry)) if _is_script(entry) else (str(entry),)
+    folders = (*(() if node is None else (str(node.parent),)), *_BASE_PATH)
+    return InstalledTool(argv=argv, search_path=os.pathsep.join(folders))
 
 
 def _install(package: NpmPackage) -> InstalledTool:
@@ -118,9 +124,7 @@ def _install(package: NpmPackage) -> InstalledTool:
         _install_folder(npm, package, node)
     entry = _entry(_folder(package), package)
     if entry is None or node is None:
-        raise NpmError(
-            f"npm installed {package.name} {package.version} without its executable; is ignore-scripts set?"
-        )
+        raise NpmError(f"npm installed {package.name} {package.version} without its executable; is ignore-scripts set?")
     return _tool(entry, node)
 
 

@@ -28,12 +28,13 @@ from harness_configs._base import (
     SetupRequest,
 )
 from harness_configs._merge import MergeError, merged
-from harness_configs.registry import harness_named
+from harness_configs.registry import UnknownHarnessError, harness_named
+from primitives._base import UserError
 
 _PRINT_TIMEOUT_S = 60
 
 
-class SetupError(ValueError):
+class SetupError(UserError):
     """The setup cannot be done as asked; the message says what to change."""
 
 
@@ -86,7 +87,10 @@ def plan_setup(
     endpoint: Endpoint | None = None,
 ) -> Plan:
     """Decide every file for one harness and arm; nothing is written."""
-    harness = harness_named(harness_name)
+    try:
+        harness = harness_named(harness_name)
+    except UnknownHarnessError as error:
+        raise SetupError(str(error)) from error
     if not workspace.is_dir():
         raise SetupError(f"workspace {str(workspace)!r} is not a folder. Create it first.")
     workspace = workspace.resolve()

@@ -60,9 +60,7 @@ class Endpoint(_Data):
     @classmethod
     def _has_no_path(cls, base_url: str) -> str:
         if not base_url.startswith(("http://", "https://")) or base_url.count("/") != 2:
-            raise ValueError(
-                f"base_url={base_url!r} must be scheme, host and port, for example http://127.0.0.1:8080"
-            )
+            raise ValueError(f"base_url={base_url!r} must be scheme, host and port, for example http://127.0.0.1:8080")
         return base_url
 
 

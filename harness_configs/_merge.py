@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import InlineTable, Item
+from tomlkit.items import InlineTable, Item, Table
 
 Path = tuple[str, ...]
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
@@ -85,6 +85,8 @@ def _merged_toml(text: str | None, content: Mapping[str, Any], absent: tuple[Pat
         return text
     _apply(document, content, absent)
     result = tomlkit.dumps(document)
+    if result.endswith("\n\n") and not (text or "").endswith("\n\n"):
+        result = result[:-1]
     # Editing around comments and split tables is intricate: the result must mean what a plain merge means.
     if tomllib.loads(result) != expected:
         raise MergeError("its tables are laid out in a way that cannot be edited without loss")
@@ -124,19 +126,22 @@ def _nested(value: Mapping[str, Any], document: MutableMapping[str, Any], here: 
     inline = isinstance(document, InlineTable)
     table = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=holds_only_tables)
     _put(table, value, here)
+    if isinstance(table, Table) and not holds_only_tables:
+        table.add(tomlkit.nl())  # an empty line before whatever follows
     return table
 
 
-def _remove(document: MutableMapping[str, Any], path: Path) -> bool:
-    *above, last = path
-    parent: Any = document
-    for key in above:
-        if not isinstance(parent, MutableMapping) or key not in parent:
-            return False
-        parent = parent[key]
-    if not isinstance(parent, MutableMapping) or last not in parent:
+def _remove(document: Any, path: Path) -> bool:
+    """Delete the entry, and every table above it that is left empty."""
+    first, *rest = path
+    if not isinstance(document, MutableMapping) or first not in document:
         return False
-    del parent[last]
+    if rest:
+        if not _remove(document[first], tuple(rest)):
+            return False
+        if document[first]:
+            return True
+    del document[first]
     return True
 
 

@@ -50,16 +50,13 @@ def setup(request: SetupRequest) -> Setup:
     return Setup(
         files=(
             server_file(request, ("mcpServers",), entry, path=".gemini/settings.json", extra=extra),
-            ConfigFile(
-                scope="workspace", path=own, format="toml", content=_policy(request.arm), shared=False
-            ),
+            ConfigFile(scope="workspace", path=own, format="toml", content=_policy(request.arm), shared=False),
         ),
         command=_command(request, str(request.workspace / own)),
         environment=_environment(request),
         secrets={} if request.endpoint is None else {"GEMINI_API_KEY": request.endpoint.api_key},
         notes=(
-            "Gemini CLI reads .gemini/settings.json only in folders that it trusts; opened by hand, it asks "
-            "once.",
+            "Gemini CLI reads .gemini/settings.json only in folders that it trusts; opened by hand, it asks once.",
             "The headless command trusts the folder for that run and never asks before it acts: run it where "
             "that is acceptable.",
         ),
@@ -95,9 +92,7 @@ def _environment(request: SetupRequest) -> dict[str, str]:
 HARNESS = Harness(
     name=_NAME,
     title="Gemini CLI",
-    package=NpmPackage(
-        name="@google/gemini-cli", version="0.61.0", executable="gemini", node_at_least=(20, 0)
-    ),
+    package=NpmPackage(name="@google/gemini-cli", version="0.61.0", executable="gemini", node_at_least=(20, 0)),
     tool_name="mcp_avb_{tool}",
     protocol="gemini",
     setup=setup,

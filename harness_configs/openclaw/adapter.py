@@ -53,9 +53,7 @@ def setup(request: SetupRequest) -> Setup:
                 path=".openclaw/openclaw.json",
                 extra=extra,
             ),
-            ConfigFile(
-                scope="workspace", path=own, format="json", content=_arm(request, entry), shared=False
-            ),
+            ConfigFile(scope="workspace", path=own, format="json", content=_arm(request, entry), shared=False),
         ),
         command=_command(request, str(request.workspace / own)),
         secrets={} if request.endpoint is None else {KEY_VARIABLE: request.endpoint.api_key},

@@ -41,9 +41,7 @@ def answer(reply: Reply, body: Body, usage: Usage) -> Body:
 
 def events(reply: Reply, body: Body, usage: Usage) -> Iterator[Event]:
     said: Body = (
-        {"tool_calls": [{"index": 0, **_tool_call(reply)}]}
-        if isinstance(reply, Call)
-        else {"content": reply.text}
+        {"tool_calls": [{"index": 0, **_tool_call(reply)}]} if isinstance(reply, Call) else {"content": reply.text}
     )
     yield _chunk(body, {"role": "assistant", "content": ""}, None)
     yield _chunk(body, said, None)

@@ -27,9 +27,7 @@ def result_count(body: Body) -> int:
 
 
 def images(body: Body) -> list[DeliveredImage]:
-    nested = [
-        part["functionResponse"].get("parts") or [] for part in _parts(body) if "functionResponse" in part
-    ]
+    nested = [part["functionResponse"].get("parts") or [] for part in _parts(body) if "functionResponse" in part]
     parts = _parts(body) + [part for group in nested for part in group]
     inline = [part["inlineData"] for part in parts if "inlineData" in part]
     return [
@@ -70,6 +68,4 @@ def _part(reply: Reply, body: Body) -> Body:
         return {"functionCall": call, "thoughtSignature": base64.b64encode(b"scripted").decode()}
     wants_json = body.get("generationConfig", {}).get("responseMimeType") == "application/json"
     # The CLI's own errands (who speaks next, which model) ask for JSON.
-    return {
-        "text": json.dumps({"reasoning": reply.text, "next_speaker": "user"}) if wants_json else reply.text
-    }
+    return {"text": json.dumps({"reasoning": reply.text, "next_speaker": "user"}) if wants_json else reply.text}

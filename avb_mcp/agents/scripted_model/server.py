@@ -24,6 +24,7 @@ from avb_mcp.agents.scripted_model._script import (
 )
 
 _COUNTED_TOKENS = 1000
+_POLL_S = 0.02  # how soon closing is noticed
 _PROTOCOLS: dict[str, WireProtocol] = {
     "/messages": anthropic,
     "/responses": responses,
@@ -58,7 +59,7 @@ class ScriptedModel:
         self._requests: list[ModelRequest] = []
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(_POLL_S,), daemon=True)
 
     @property
     def base_url(self) -> str:
