@@ -145,15 +145,24 @@ def describe(plan: Plan) -> str:
             f"{plan.workspace / derived.path} (made by --write from the output of `{source}`)\n\n"
             + _indented(f"every object of {derived.list_key!r} gets {overrides}")
         )
-    parts.append(f"Headless, from the workspace:\n\n{_indented(headless_line(plan))}")
-    parts.append("\n".join(f"- {note}" for note in plan.setup.notes))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_closing(plan)]) + "\n"
+
+
+def describe_written(plan: Plan, written: list[WrittenFile]) -> str:
+    """What `avb-mcp setup --write` prints: each file with what happened to it, the headless command, the notes."""
+    lines = [f"{file.change:9} {file.path}{f': {file.reason}' if file.reason else ''}" for file in written]
+    return "\n\n".join(["\n".join(lines) or "nothing to write", *_closing(plan)]) + "\n"
 
 
 def headless_line(plan: Plan) -> str:
     """The headless command as one line for a POSIX shell; secrets are left to the user's environment."""
     variables = [f"{name}={value}" for name, value in plan.setup.environment.items()]
     return shlex.join((*(("env", *variables) if variables else ()), *plan.setup.command)) + " </dev/null"
+
+
+def _closing(plan: Plan) -> list[str]:
+    notes = "\n".join(f"- {note}" for note in plan.setup.notes)
+    return [f"Headless, from the workspace:\n\n{_indented(headless_line(plan))}", notes]
 
 
 def _intention(change: Change) -> str:

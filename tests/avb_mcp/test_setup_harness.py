@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from avb_mcp.setup_harness import Change, SetupError, describe, plan_setup, server_command, write_setup
+from avb_mcp.setup_harness import (
+    Change,
+    SetupError,
+    describe,
+    describe_written,
+    plan_setup,
+    server_command,
+    write_setup,
+)
 from harness_configs._base import Arm, Endpoint
 from harness_configs.registry import HARNESSES
 from tests.avb_mcp.fake_cli import install_fake_cli
@@ -137,12 +145,17 @@ def test_without_codex_the_config_is_written_and_the_missing_catalogue_is_explai
     monkeypatch.setenv("AVB_TOOLS", str(tmp_path / "empty"))
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
 
-    config, catalogue = write_setup(plan_setup("codex_cli", workspace, home=home))
+    plan = plan_setup("codex_cli", workspace, home=home)
+    config, catalogue = write_setup(plan)
 
     assert config.change is Change.CREATED
     assert catalogue.change is Change.SKIPPED
-    assert "npm install -g @openai/codex" in catalogue.reason
     assert not catalogue.path.exists()
+    text = describe_written(plan, [config, catalogue])
+    assert text.startswith(
+        f"created   {workspace}/.codex/config.toml\nskipped   {catalogue.path}: only an installed Codex"
+    )
+    assert "npm install -g @openai/codex, then repeat" in text
 
 
 def test_a_harness_that_cannot_print_its_catalogue_is_quoted(workspace: Path, home: Path, tmp_path: Path) -> None:

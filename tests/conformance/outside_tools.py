@@ -50,9 +50,7 @@ def served_over_http(workspace: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = server_command(workspace)
     arguments = [command.command, *command.args, "--transport", "http", "--port", str(port)]
-    with subprocess.Popen(
-        arguments, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
-    ) as server:
+    with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             _wait_until_listening(server, port)
             yield f"http://127.0.0.1:{port}/mcp"
