@@ -63,7 +63,8 @@ def _value(name: str, value: str, kind: str | None) -> Any:
 def _watch(caller: Caller, job: Job) -> Outcome:
     """Show progress until the job is done; Ctrl-C stops it cleanly."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("starting", total=None)
         try:
             while not job.finished.wait(0.1):

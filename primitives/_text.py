@@ -16,8 +16,12 @@ _ROW_CHARACTERS = 160
 
 
 def as_text(result: Result) -> str:
-    """The JSON of a result, without empty fields."""
-    return _block(_without_empty(result.model_dump(mode="json")), "")
+    """The JSON of a result without empty fields, cut at a line before any harness would cut it."""
+    text = _block(_without_empty(result.model_dump(mode="json")), "")
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    kept = text[: MAX_CHARACTERS - 200].rsplit("\n", 1)[0]
+    return f"{kept}\n... cut here: {len(text) - len(kept)} of {len(text)} characters left out. Ask for less at a time."
 
 
 def _without_empty(node: Any) -> Any:

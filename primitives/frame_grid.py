@@ -68,11 +68,13 @@ class Cell(Result):
     cell: int
     time_s: float
     frame: int
-    path: str | None = None
+    clip: int | None
+    """Which of several clips, counted from 1."""
 
 
 class FrameGridResult(Result):
     path: str | None
+    clips: list[str]
     duration_s: float | None
     frame_count: int | None
     fps: float | None
@@ -81,7 +83,7 @@ class FrameGridResult(Result):
     notes: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Film:
     """A film to take frames from, and which."""
 
@@ -92,7 +94,7 @@ class _Film:
     frames: list[int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Taken:
     """A frame that was taken."""
 
@@ -123,12 +125,13 @@ def frame_grid(request: FrameGridRequest, call: Call) -> Answer:
     return Answer(
         FrameGridResult(
             path=only.name if only else None,
+            clips=[] if only else [film.name for film in films],
             duration_s=round(float(only.scan.duration), 3) if only else None,
             frame_count=len(only.timeline) if only else None,
             fps=round(float(only.timeline.frame_rate), 3) if only else None,
             sheet=f"{image.width_px}x{image.height_px} px, {layout.columns} columns x {layout.rows} rows, read by rows",
             cells=[
-                Cell(cell=n, time_s=shot.time_s, frame=shot.number, path=None if only else shot.film.name)
+                Cell(cell=n, time_s=shot.time_s, frame=shot.number, clip=None if only else films.index(shot.film) + 1)
                 for n, shot in enumerate(taken, start=1)
             ],
             notes=notes,
@@ -145,7 +148,7 @@ def _choose(name: str, request: FrameGridRequest, call: Call) -> _Film:
     if found.video is None:
         raise UserError(f"{name} has no video, only sound. Use a file with pictures.")
     frames = choose_frames(found.video, request, name)
-    call.media_s += float(found.video.time_of(frames[-1]) - found.video.time_of(frames[0]))
+    call.media_s += float(found.video.time_of(max(frames)) - found.video.time_of(min(frames)))
     return _Film(name, path, found, found.video, frames)
 
 
@@ -160,7 +163,7 @@ def choose_frames(timeline: Timeline, request: FrameGridRequest, name: str) -> l
                 f"{key}={value} is past the end of {name} ({duration_s:.3f} s). Use 0 <= {key} < {duration_s:.3f}."
             )
     if request.times_s:
-        return sorted({timeline.frame_at(time_s) for time_s in request.times_s})
+        return [timeline.frame_at(time_s) for time_s in request.times_s]
     start_s = request.start_s or 0.0
     frames = timeline.frames_in(start_s, min(request.end_s or duration_s, duration_s))
     if request.every_s is not None:
@@ -192,7 +195,7 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
     with open_media(film.path, film.name) as container:
         stream = video_stream(container, film.name)
         pixel_aspect = stream.sample_aspect_ratio if stream is not None else None
-    taken: list[_Taken] = []
+    taken: dict[int, _Taken] = {}
     for shown in decode_frames(film.path, film.name, film.scan, film.frames, call.check):
         look = look_of(shown.frame, pixel_aspect)
         width, height = look.size_px(shown.frame.width, shown.frame.height)
@@ -201,13 +204,14 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
         else:
             cell = plan_layout(total, width / height, width)
             picture = bgr(shown.frame, look, cell.cell_width_px, cell.cell_height_px)
-        taken.append(_Taken(film, shown.number, round(float(film.timeline.time_of(shown.number)), 4), picture))
+        time_s = round(float(film.timeline.time_of(shown.number)), 4)
+        taken[shown.wanted] = _Taken(film, shown.number, time_s, picture)
         if shown.number != shown.wanted:
             notes.append(f"{film.name}: frame {shown.wanted} does not decode, frame {shown.number} is shown instead")
         call.progress(done + len(taken), total, f"frame {shown.number} of {film.name}")
     if not taken:
         raise UserError(f"No frame of {film.name} decodes there: the file is damaged. Try another range or file.")
-    return taken
+    return [taken[number] for number in film.frames if number in taken]
 
 
 def _labels(taken: list[_Taken], with_name: bool) -> list[str]:

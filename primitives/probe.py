@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from primitives._media.scan import Scan
 
-MAX_LISTED = 100
+MAX_LISTED = 60
+MAX_IN_FULL = 5
+"""Files described in full; more are described in a line each, to keep the answer short."""
 _COLOUR_NAMES = {1: "bt709", 5: "bt470bg", 6: "smpte170m", 9: "bt2020", 16: "pq", 18: "hlg", 14: "bt2020"}
 
 
@@ -81,6 +83,14 @@ class FileInfo(Result):
     notes: list[str]
 
 
+class BriefFile(Result):
+    path: str
+    duration_s: float
+    video: str | None
+    audio: str | None
+    notes: list[str]
+
+
 class ListedFile(Result):
     path: str
     size_bytes: int
@@ -93,6 +103,7 @@ class DeliverableInfo(Result):
 
 class ProbeResult(Result):
     files: list[FileInfo] = Field(default_factory=list)
+    brief: list[BriefFile] = Field(default_factory=list)
     media: list[ListedFile] = Field(default_factory=list)
     more_media: int | None = None
     task: str | None = None
@@ -108,7 +119,22 @@ def probe(request: ProbeRequest, call: Call) -> Answer:
     for number, name in enumerate(names):
         call.progress(number, len(names), f"reading {name}")
         files.append(_describe(name, request.loudness, call))
+    if len(files) > MAX_IN_FULL:
+        return Answer(ProbeResult(brief=[_brief(file) for file in files], next="Probe one path for all its details."))
     return Answer(ProbeResult(files=files))
+
+
+def _brief(file: FileInfo) -> BriefFile:
+    video, audio = file.video, file.audio
+    return BriefFile(
+        path=file.path,
+        duration_s=file.duration_s,
+        video=f"{video.codec} {video.width_px}x{video.height_px} {video.fps:g} fps {video.frame_count} frames"
+        if video
+        else None,
+        audio=f"{audio.codec} {audio.sample_rate_hz} Hz {audio.layout}" if audio else None,
+        notes=file.notes,
+    )
 
 
 def _listing(call: Call) -> ProbeResult:

@@ -7,10 +7,10 @@ import shutil
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
 from primitives._base import Answer, Call, Primitive, Request, Result, UserError
-from primitives._task import DEFAULT_SHAPES, Deliverable, Kind, Task, fill
+from primitives._task import Deliverable, Kind, Task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,8 +131,7 @@ def _refuse_unasked(request: SubmitRequest, wanted: list[Deliverable]) -> None:
 def _hand_in(deliverable: Deliverable, source: Path | None, request: SubmitRequest, call: Call) -> Checked:
     """Write one deliverable from what was given, then judge what lies in outputs/."""
     outcomes = _write(deliverable, source, request, call)
-    failed = any(not outcome.passed for outcome in outcomes)
-    if not failed:
+    if _all_passed(outcomes):
         outcomes = outcomes + _judge(deliverable, call)
     return Checked(
         name=deliverable.name,
@@ -143,7 +142,9 @@ def _hand_in(deliverable: Deliverable, source: Path | None, request: SubmitReque
 
 
 def _write(deliverable: Deliverable, source: Path | None, request: SubmitRequest, call: Call) -> list[GateOutcome]:
+    """Put what was given into outputs/; the gates of the arguments themselves."""
     from primitives._gates import ordering_gates, picks_gates, ranges_gates
+    from primitives._shapes import cuts_json, report_md
 
     destination = call.workspace.writable(f"outputs/{deliverable.name}")
     if source is not None and source != destination:
@@ -153,64 +154,39 @@ def _write(deliverable: Deliverable, source: Path | None, request: SubmitRequest
     text: str | None = None
     if deliverable.kind is Kind.ORDERING and request.ordering:
         outcomes = ordering_gates(request.ordering, deliverable)
-        text = _clip_json(request.ordering, deliverable, call) if outcomes[0].passed else None
+        text = _clips_text(request.ordering, deliverable, outcomes, call)
     elif deliverable.kind is Kind.PICKS and request.picks:
         outcomes = picks_gates(request.picks, deliverable)
-        text = _clip_json(request.picks, deliverable, call) if all(o.passed for o in outcomes) else None
+        text = _clips_text(request.picks, deliverable, outcomes, call)
     elif deliverable.kind is Kind.CUTS and request.cuts:
         outcomes = ranges_gates(request.cuts)
-        rows: list[dict[str, JsonValue]] = [{"start_s": pair[0], "end_s": pair[-1]} for pair in request.cuts]
-        text = _shaped(deliverable, rows) if outcomes[0].passed else None
+        text = cuts_json(request.cuts, deliverable) if _all_passed(outcomes) else None
     elif deliverable.kind is Kind.REPORT and (request.report or request.diagnosis or request.cuts):
-        outcomes = ranges_gates(request.cuts)
-        text = report_text(request, deliverable)
+        outcomes = ranges_gates(request.cuts) if request.cuts else []
+        text = report_md(request.report or "", request.diagnosis, request.cuts)
     if text is not None:
         with call.workspace.atomic(destination) as part:
             part.write_text(text, encoding="utf-8")
     return outcomes
 
 
-def _clip_json(given: list[str], deliverable: Deliverable, call: Call) -> str:
-    """solution.json: each clip whole, one after the other."""
+def _all_passed(outcomes: list[GateOutcome]) -> bool:
+    return all(outcome.passed for outcome in outcomes)
+
+
+def _clips_text(given: list[str], deliverable: Deliverable, outcomes: list[GateOutcome], call: Call) -> str | None:
+    """solution.json for clips that passed their gates, with the real length of each."""
     from primitives._gates import match_clip
     from primitives._media.scan import scan
+    from primitives._shapes import clips_json
 
-    here = {PurePosixPath(call.workspace.relative(path)).stem: path for path in reversed(call.workspace.media())}
-    rows: list[dict[str, JsonValue]] = []
-    at_s = 0.0
-    for name in given:
-        clip = match_clip(name, deliverable.clips)
-        assert clip is not None
-        path = here.get(PurePosixPath(clip).stem)
-        length_s = float(scan(path, clip, call.check).duration) if path else 0.0
-        rows.append(
-            {
-                "clip": clip,
-                "source_start_s": 0.0,
-                "source_end_s": round(length_s, 3),
-                "output_start_s": round(at_s, 3),
-                "output_end_s": round(at_s + length_s, 3),
-            }
-        )
-        at_s += length_s
-    return _shaped(deliverable, rows)
-
-
-def _shaped(deliverable: Deliverable, rows: list[dict[str, JsonValue]]) -> str:
-    shape = deliverable.shape if deliverable.shape is not None else DEFAULT_SHAPES[deliverable.kind]
-    return json.dumps(fill(shape, rows), indent=2, ensure_ascii=False) + "\n"
-
-
-def report_text(request: SubmitRequest, deliverable: Deliverable) -> str:
-    """report.md: the text, a `## Diagnosis` block per defect, and the cut ranges as fenced JSON."""
-    parts = [request.report.strip()] if request.report else []
-    for finding in request.diagnosis:
-        parts.append(
-            f"## Diagnosis\n- type: {finding.type}\n- start: {finding.start_s:.3f}\n- end: {finding.end_s:.3f}"
-        )
-    if request.cuts and (deliverable.cuts or not deliverable.diagnosis):
-        parts.append("## Cuts\n```json\n" + json.dumps(request.cuts) + "\n```")
-    return "\n\n".join(parts) + "\n"
+    if not _all_passed(outcomes):
+        return None
+    clips = [match_clip(name, deliverable.clips) or name for name in given]
+    here = {path.stem: path for path in reversed(call.workspace.media())}
+    paths = [here.get(PurePosixPath(clip).stem) for clip in clips]
+    lengths = [float(scan(path, path.name, call.check).duration) if path else 0.0 for path in paths]
+    return clips_json(clips, lengths, deliverable)
 
 
 def _judge(deliverable: Deliverable, call: Call) -> list[GateOutcome]:

@@ -23,6 +23,8 @@ from primitives._media.timeline import Timeline
 
 READ_ON_FRAMES = 12
 """Frames that are cheaper to decode through than to seek over."""
+TRIES = 3
+"""Keyframes to try, going back, before a damaged stretch is given up."""
 
 
 @dataclass(frozen=True)
@@ -75,29 +77,47 @@ def decode_frames(
 
 
 def _decode_stretch(
-    container: InputContainer,
-    stream: VideoStream,
-    timeline: Timeline,
-    stretch: Stretch,
-    check: Callable[[], None],
+    container: InputContainer, stream: VideoStream, timeline: Timeline, stretch: Stretch, check: Callable[[], None]
 ) -> Iterator[Shown]:
     waiting = [(int(timeline.pts[number]), number) for number in stretch.frames]
-    wanted_pts = {pts for pts, _ in waiting}
     last: VideoFrame | None = None
-    for packet in _packets_from(container, stream, timeline, stretch.decode_from_pts):
-        check()
-        stream.codec_context.skip_frame = "DEFAULT" if packet.pts in wanted_pts or not packet.size else "NONREF"
-        for frame in _decode(packet):
-            if frame.pts is None:
+    for start_pts in _starts(timeline, stretch.decode_from_pts):
+        for frame in _frames_from(container, stream, timeline, start_pts, {pts for pts, _ in waiting}):
+            check()
+            if frame is None or frame.pts is None:
                 continue
             last = frame
             while waiting and waiting[0][0] <= frame.pts:
                 yield Shown(waiting.pop(0)[1], timeline.index_of(frame.pts), frame)
-        if not waiting:
-            return
+            if not waiting:
+                return
+        if last is not None:
+            break
     if last is not None and last.pts is not None:
         for _, number in waiting:
             yield Shown(number, timeline.index_of(last.pts), last)
+
+
+def _starts(timeline: Timeline, start_pts: int) -> Iterator[int]:
+    """The keyframe to decode from, then earlier ones in case nothing after it decodes."""
+    for _ in range(TRIES):
+        yield start_pts
+        before = timeline.index_of(start_pts) - 1
+        if before < 0:
+            return
+        start_pts = int(timeline.decode_from[before])
+
+
+def _frames_from(
+    container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int, wanted_pts: set[int]
+) -> Iterator[VideoFrame | None]:
+    """Frames from a keyframe on, wanted ones never skipped; None while a packet gives none."""
+    for packet in _packets_from(container, stream, timeline, start_pts):
+        stream.codec_context.skip_frame = "DEFAULT" if packet.pts in wanted_pts or not packet.size else "NONREF"
+        frames = _decode(packet)
+        yield from frames if frames else (None,)
+    # A damaged end comes without the demuxer's own flush, and frames still wait inside the decoder.
+    yield from _flush(stream)
 
 
 def _packets_from(
@@ -134,6 +154,13 @@ def _decode(packet: Packet[VideoStream]) -> list[VideoFrame]:
         return []
     except av.error.FFmpegError:
         return []  # a damaged packet: the frames around it still decode
+
+
+def _flush(stream: VideoStream) -> list[VideoFrame]:
+    try:
+        return list(stream.codec_context.decode(None))
+    except av.error.FFmpegError:
+        return []
 
 
 def _by_counting(

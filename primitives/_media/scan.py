@@ -24,6 +24,8 @@ from primitives._media.source import audio_stream, open_media, video_stream
 from primitives._media.timeline import Timeline
 
 MAX_FRAMES = 20_000_000
+TOLD_SHORT_S = Fraction(1, 2)
+"""A header may overstate the duration by this much before it is worth a note."""
 _CHECK_EVERY = 512
 _REMEMBERED = 32
 
@@ -56,6 +58,8 @@ class _Packets:
     keys: bytearray = field(default_factory=bytearray)
     video_end: int = 0
     missing_pts: int = 0
+    hidden: int = 0
+    """Frames that an edit list leaves out."""
     audio_start: int | None = None
     audio_end: int = 0
     broken: str = ""
@@ -95,9 +99,8 @@ def _scan(container: InputContainer, path: Path, name: str, check: Callable[[], 
             notes.append("the container lacks frame times; they were taken by decoding")
         else:
             timeline = _timeline(packets, video.time_base)
-        claimed = video.frames
-        if claimed and len(timeline) < claimed and packets.broken:
-            notes.append(f"the header claims {claimed} frames, {len(timeline)} are there")
+        if video.frames > len(timeline) + packets.hidden:
+            notes.append(f"the header claims {video.frames} frames, {len(timeline)} are there")
     if timeline is None and packets.audio_start is None:
         raise UserError(f"{name} holds no complete frame or sample. Use a file that has been written completely.")
     sound, origin = None, Fraction(0)
@@ -108,21 +111,26 @@ def _scan(container: InputContainer, path: Path, name: str, check: Callable[[], 
         start, end = packets.audio_start * audio.time_base, packets.audio_end * audio.time_base
         origin = origin if timeline is not None else start
         sound = SoundExtent(start - origin, end - origin)
-    ends = [timeline.duration if timeline else Fraction(0), sound.end if sound else Fraction(0)]
-    return Scan(timeline, sound, max(ends), ordered, tuple(notes))
+    duration = max(timeline.duration if timeline else Fraction(0), sound.end if sound else Fraction(0))
+    claimed = Fraction(container.duration or 0, 1_000_000)
+    if not {"mp4", "webm", "avi"}.isdisjoint(container.format.name.split(",")) and claimed > duration + TOLD_SHORT_S:
+        notes.append(f"the header claims {float(claimed):.3f} s, {float(duration):.3f} s are there")
+    return Scan(timeline, sound, duration, ordered, tuple(notes))
 
 
 def _demux(container: InputContainer, name: str, check: Callable[[], None]) -> _Packets:
     video, audio = video_stream(container, name), audio_stream(container)
     video_index = video.index if video is not None else -1
-    found = _Packets()
+    found, cut_off = _Packets(), False
     try:
         for number, packet in enumerate(container.demux([s for s in (video, audio) if s is not None])):
             if number % _CHECK_EVERY == 0:
                 check()
-            if packet.size == 0 or packet.is_discard:
+            if packet.size == 0:
                 continue
-            if packet.stream_index != video_index:
+            if packet.is_discard:
+                found.hidden += packet.stream_index == video_index
+            elif packet.stream_index != video_index:
                 if packet.pts is not None:
                     found.audio_start = packet.pts if found.audio_start is None else min(found.audio_start, packet.pts)
                     found.audio_end = max(found.audio_end, packet.pts + (packet.duration or 0))
@@ -131,11 +139,16 @@ def _demux(container: InputContainer, name: str, check: Callable[[], None]) -> _
             else:
                 found.pts.append(packet.pts)
                 found.keys.append(packet.is_keyframe)
+                cut_off = packet.is_corrupt
                 found.video_end = max(found.video_end, packet.pts + (packet.duration or 0))
             if len(found.pts) > MAX_FRAMES:
                 raise UserError(f"{name} holds more than {MAX_FRAMES} frames, which is more than is read here.")
     except av.error.FFmpegError:
         found.broken = "the file is damaged or cut short; what could be read was used"
+    if cut_off and len(found.pts) > 1:
+        found.pts.pop()
+        found.keys.pop()
+        found.broken = "the file is cut short; what is there was used"
     return found
 
 

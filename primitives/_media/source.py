@@ -3,6 +3,9 @@
 A file given by a model may be a playlist that reads other files, a header that claims a gigantic picture,
 or no media at all. libav is held to local files and to self-contained formats; pixel, stream and packet
 counts are bounded before anything is decoded.
+
+libav's log level is never touched: PyAV is silent by default, and setting any level installs a callback
+that waits for Python while a closing decoder's threads hold it up, which deadlocks.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ from pathlib import Path
 
 import av
 import av.error
-import av.logging
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.stream import Disposition
@@ -94,11 +96,6 @@ def codec_name(name: str) -> str:
         "libvpx-vp9": "vp9",
         "libopus": "opus",
     }.get(name, name)
-
-
-def quiet() -> None:
-    """Keep libav's own chatter out of everybody's streams; what matters becomes a sentence."""
-    av.logging.set_level(av.logging.PANIC)
 
 
 def _refuse_non_media(path: Path, name: str) -> None:
