@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from avb_mcp import npm
 from harness_configs._base import (
@@ -102,8 +103,13 @@ def plan_setup(
         endpoint=endpoint,
     )
     setup = harness.setup(request)
-    roots = {"workspace": workspace, "home": home or Path.home()}
-    files = tuple(_planned(file, roots[file.scope] / file.path) for file in setup.files)
+    user = home or Path.home()
+    files = tuple(
+        _planned(file, _inside(workspace, file.path) if file.scope == "workspace" else user / file.path)
+        for file in setup.files
+    )
+    for derived in setup.derived:
+        _inside(workspace, derived.path)
     return Plan(harness=harness, workspace=workspace, arm=arm, setup=setup, files=files)
 
 
@@ -116,19 +122,18 @@ def server_command(workspace: Path) -> ServerCommand:
     return ServerCommand(command=sys.executable, args=("-m", "avb_mcp", *serve))
 
 
-def write_setup(plan: Plan) -> list[WrittenFile]:
-    """Put the plan's files on disk, then those that only the installed harness can provide."""
+def write_setup(plan: Plan, tool: npm.InstalledTool | None = None) -> list[WrittenFile]:
+    """Put the plan's files on disk, then those that only the installed harness can provide.
+
+    `tool` is the harness that will be run; by default the one on the PATH, or else the pinned one.
+    """
     written = [_write(file) for file in plan.files if file.after is not None]
     for derived in plan.setup.derived:
-        tool = npm.find(plan.harness.package) or npm.on_path(plan.harness.package)
-        if tool is not None:
+        try:
             written.append(_write(_derived(plan, derived, tool)))
-            continue
-        reason = (
-            f"only an installed {plan.harness.title} can provide it, and the headless command needs it: "
-            f"npm install -g {plan.harness.package.name}, then repeat"
-        )
-        written.append(WrittenFile(plan.workspace / derived.path, Change.SKIPPED, reason))
+        except SetupError as error:
+            reason = f"the headless command needs it, but {error}"
+            written.append(WrittenFile(plan.workspace / derived.path, Change.SKIPPED, reason))
     return written
 
 
@@ -173,6 +178,14 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.rstrip("\n").split("\n"))
 
 
+def _inside(workspace: Path, path: PurePosixPath) -> Path:
+    """A file of the workspace; a folder from elsewhere must not lead us out of it by a link."""
+    inside = workspace / path
+    if not inside.resolve().is_relative_to(workspace):
+        raise SetupError(f"{inside} leads out of the workspace to {inside.resolve()}. Remove that link first.")
+    return inside
+
+
 def _planned(file: ConfigFile, path: Path) -> PlannedFile:
     before = _read(path)
     try:
@@ -195,24 +208,35 @@ def _read(path: Path) -> str | None:
         raise SetupError(f"{path} is not UTF-8 text, so it was left as it is.") from error
 
 
-def _derived(plan: Plan, derived: DerivedFile, tool: npm.InstalledTool) -> PlannedFile:
+def _derived(plan: Plan, derived: DerivedFile, tool: npm.InstalledTool | None) -> PlannedFile:
+    package = plan.harness.package
+    tool = tool or npm.on_path(package) or npm.find(package)
+    if tool is None:
+        raise SetupError(f"{plan.harness.title} is not installed: npm install -g {package.name}, then repeat")
+    document = _printed(tool, derived)
+    document[derived.list_key] = [{**entry, **derived.overrides} for entry in document[derived.list_key]]
+    path = _inside(plan.workspace, derived.path)
+    return PlannedFile(path=path, before=_read(path), after=json.dumps(document, indent=1) + "\n")
+
+
+def _printed(tool: npm.InstalledTool, derived: DerivedFile) -> dict[str, Any]:
+    """What the harness prints about itself."""
+    command = (*tool.argv, *derived.source)
     with tempfile.TemporaryDirectory() as private_home:
         # A home of its own: the user's login and settings must not shape what is printed.
         environment = {"PATH": tool.search_path, "HOME": private_home}
         run = subprocess.run(
-            (*tool.argv, *derived.source),
-            env=environment,
-            capture_output=True,
-            timeout=_PRINT_TIMEOUT_S,
-            check=False,
+            command, env=environment, capture_output=True, timeout=_PRINT_TIMEOUT_S, text=True, check=False
         )
     if run.returncode != 0:
-        command = shlex.join((*tool.argv, *derived.source))
-        raise SetupError(f"`{command}` failed with exit code {run.returncode}: {run.stderr.decode()[-500:]}")
-    document = json.loads(run.stdout)
-    document[derived.list_key] = [{**entry, **derived.overrides} for entry in document[derived.list_key]]
-    path = plan.workspace / derived.path
-    return PlannedFile(path=path, before=_read(path), after=json.dumps(document, indent=1) + "\n")
+        raise SetupError(f"`{shlex.join(command)}` ended with exit code {run.returncode}: {run.stderr[-500:].strip()}")
+    try:
+        document: dict[str, Any] = json.loads(run.stdout)
+    except json.JSONDecodeError as error:
+        raise SetupError(f"`{shlex.join(command)}` did not print JSON: {run.stdout[:200].strip()}") from error
+    if not isinstance(document, dict) or not isinstance(document.get(derived.list_key), list):
+        raise SetupError(f"`{shlex.join(command)}` printed no list {derived.list_key!r}")
+    return document
 
 
 def _write(file: PlannedFile) -> WrittenFile:

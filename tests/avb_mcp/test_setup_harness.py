@@ -39,8 +39,9 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A private tools folder with a stand-in for Codex that prints a two-model catalogue."""
+    """The only Codex here is a stand-in in a private tools folder that prints a two-model catalogue."""
     monkeypatch.setenv("AVB_TOOLS", str(tmp_path / "tools"))
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     catalogue = {"models": [{"slug": "a", "tool_mode": "code_mode_only", "context_window": 7}, {"slug": "b"}]}
     install_fake_cli(tmp_path / "tools", HARNESSES["codex_cli"].package, f"print({json.dumps(catalogue)!r})")
 
@@ -116,17 +117,38 @@ def test_a_config_with_comments_is_left_alone_and_the_entry_is_shown(workspace: 
     assert config.read_text() == '{\n  // mine\n  "theme": "dark"\n}\n'
 
 
-def test_a_config_that_is_a_link_stays_a_link_and_keeps_its_mode(workspace: Path, home: Path, tmp_path: Path) -> None:
+def test_a_users_config_that_is_a_link_stays_a_link_and_keeps_its_mode(
+    workspace: Path, home: Path, tmp_path: Path
+) -> None:
     dotfile = tmp_path / "dotfiles.json"
     dotfile.write_text("{}")
     dotfile.chmod(0o600)
-    (workspace / ".mcp.json").symlink_to(dotfile)
+    link = home / ".openclaw" / "openclaw.json"
+    link.parent.mkdir()
+    link.symlink_to(dotfile)
 
-    write_setup(plan_setup("claude_code", workspace, home=home))
+    write_setup(plan_setup("openclaw", workspace, home=home))
 
-    assert (workspace / ".mcp.json").is_symlink()
-    assert "avb" in json.loads(dotfile.read_text())["mcpServers"]
+    assert link.is_symlink()
+    assert "avb" in json.loads(dotfile.read_text())["mcp"]["servers"]
     assert dotfile.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "link"), [("claude_code", ".mcp.json"), ("opencode", ".avb"), ("codex_cli", ".avb/harness")]
+)
+def test_a_link_out_of_the_workspace_is_refused(
+    name: str, link: str, workspace: Path, home: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (workspace / link).parent.mkdir(exist_ok=True)
+    (workspace / link).symlink_to(outside / "target")
+
+    with pytest.raises(SetupError, match=r"leads out of the workspace to .*outside/target"):
+        plan_setup(name, workspace, home=home)
+
+    assert list(outside.iterdir()) == []
 
 
 def test_the_codex_catalogue_is_the_installed_one_with_tool_search_off(workspace: Path, home: Path) -> None:
@@ -143,7 +165,6 @@ def test_without_codex_the_config_is_written_and_the_missing_catalogue_is_explai
     workspace: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AVB_TOOLS", str(tmp_path / "empty"))
-    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
 
     plan = plan_setup("codex_cli", workspace, home=home)
     config, catalogue = write_setup(plan)
@@ -152,18 +173,27 @@ def test_without_codex_the_config_is_written_and_the_missing_catalogue_is_explai
     assert catalogue.change is Change.SKIPPED
     assert not catalogue.path.exists()
     text = describe_written(plan, [config, catalogue])
-    assert text.startswith(
-        f"created   {workspace}/.codex/config.toml\nskipped   {catalogue.path}: only an installed Codex"
-    )
-    assert "npm install -g @openai/codex, then repeat" in text
+    assert text.startswith(f"created   {config.path}\nskipped   {catalogue.path}: the headless command needs it, but")
+    assert "Codex CLI is not installed: npm install -g @openai/codex, then repeat\n" in text
 
 
-def test_a_harness_that_cannot_print_its_catalogue_is_quoted(workspace: Path, home: Path, tmp_path: Path) -> None:
-    package = HARNESSES["codex_cli"].package
-    install_fake_cli(tmp_path / "tools", package, "import sys; sys.exit('no such command')")
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("import sys; sys.exit('no such command')", "ended with exit code 1: no such command"),
+        ("print('hello')", "did not print JSON: hello"),
+        ("print('{}')", "printed no list 'models'"),
+    ],
+)
+def test_a_harness_that_cannot_print_its_catalogue_is_quoted(
+    program: str, sentence: str, workspace: Path, home: Path, tmp_path: Path
+) -> None:
+    install_fake_cli(tmp_path / "tools", HARNESSES["codex_cli"].package, program)
 
-    with pytest.raises(SetupError, match=r"failed with exit code 1: no such command"):
-        write_setup(plan_setup("codex_cli", workspace, home=home))
+    _, catalogue = write_setup(plan_setup("codex_cli", workspace, home=home))
+
+    assert catalogue.change is Change.SKIPPED
+    assert sentence in catalogue.reason
 
 
 def test_a_key_is_neither_shown_nor_written(workspace: Path, home: Path) -> None:

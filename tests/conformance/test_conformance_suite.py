@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.outside_tools import CONFORMANCE, run_tool, served_over_http
-from tests.harness.film import make_film
+from tests.media import make_film
 
 pytestmark = pytest.mark.conformance
 

@@ -12,7 +12,7 @@ import pytest
 from avb_mcp.setup_harness import server_command
 from primitives.registry import PRIMITIVES
 from tests.conformance.outside_tools import INSPECTOR, run_tool, served_over_http
-from tests.harness.film import make_film
+from tests.media import make_film
 
 pytestmark = pytest.mark.conformance
 

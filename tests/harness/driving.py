@@ -18,7 +18,7 @@ from avb_mcp.agents.scripted_model._script import Script, ToolCall
 from avb_mcp.agents.scripted_model.server import ModelRequest, ScriptedModel
 from avb_mcp.setup_harness import plan_setup, server_command, write_setup
 from harness_configs._base import PROMPT, Arm, Endpoint, Harness
-from tests.harness.film import make_film
+from tests.media import make_film
 
 FILM = "materials/film.mp4"
 SHEET_ARGUMENTS = {"path": FILM, "count": 6}
@@ -65,7 +65,7 @@ def drive(harness: Harness, arm: Arm, tool: npm.InstalledTool, folder: Path) -> 
             model=MODELS.get(harness.name, "scripted"),
             endpoint=Endpoint(base_url=model.base_url, api_key="sk-scripted"),
         )
-        write_setup(plan)
+        write_setup(plan, tool)
         arguments = ["Look at the film." if part == PROMPT else part for part in plan.setup.command[1:]]
         setup_environment = {**plan.setup.environment, **plan.setup.secrets}
         finished = subprocess.run(
