@@ -1,0 +1,1 @@
+"""Claude Code: a project's `.mcp.json`, arms by `--tools`."""

@@ -1,0 +1,1 @@
+"""Codex CLI: a project's `.codex/config.toml`, arms by feature switches and a model catalogue."""

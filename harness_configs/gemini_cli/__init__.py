@@ -1,0 +1,1 @@
+"""Gemini CLI: a project's `.gemini/settings.json`, arms by a policy file."""

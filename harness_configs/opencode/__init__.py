@@ -1,0 +1,1 @@
+"""OpenCode: a project's `opencode.json`, arms by an agent's permissions."""
