@@ -41,21 +41,32 @@ def run(
 
 
 def judged(name: str, verify: Callable[[], Verdict], *, zero_components: Sequence[str] = ()) -> Verdict:
-    """`verify()`, with a bad submission as a zero that carries its reason and bad answers as `error`.
-
-    `zero_components` are the figures that a refused submission still shows, all 0.
-    """
-    zeros = dict.fromkeys(zero_components, 0.0)
+    """`verify()`, with a bad submission as a zero that carries its reason and bad answers as `error`."""
     try:
         return verify()
-    except SubmissionMissing as error:
-        status = Status.NO_SUBMISSION
-        return Verdict(verifier=name, status=status, score=0.0, components=zeros, reasons=[str(error)])
     except SubmissionError as error:
-        status = Status.INVALID
-        return Verdict(verifier=name, status=status, score=0.0, components=zeros, reasons=[str(error)])
+        return refused(name, error, zero_components=zero_components)
     except AnswerError as error:
         return Verdict(verifier=name, status=Status.ERROR, reasons=[str(error)])
+
+
+def refused(
+    name: str,
+    error: SubmissionError,
+    *,
+    zero_components: Sequence[str] = (),
+    details: dict[str, object] | None = None,
+) -> Verdict:
+    """The zero for a submission that is absent or malformed, every one of its figures 0."""
+    missing = isinstance(error, SubmissionMissing)
+    return Verdict(
+        verifier=name,
+        status=Status.NO_SUBMISSION if missing else Status.INVALID,
+        score=0.0,
+        components=dict.fromkeys(zero_components, 0.0),
+        reasons=[str(error)],
+        details=details or {},
+    )
 
 
 def _guarded(name: str, verify: Callable[[], Verdict]) -> Verdict:

@@ -11,7 +11,9 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from verifiers._files import AnswerError, SubmissionError, SubmissionMissing, require_submission_file
 
@@ -21,6 +23,7 @@ __all__ = [
     "SubmissionError",
     "SubmissionMissing",
     "load_answer_json",
+    "load_answer_model",
     "load_submission_json",
     "load_submission_text",
     "parse_json",
@@ -31,6 +34,7 @@ MAX_ANSWER_JSON_BYTES = 64 << 20
 MAX_DEPTH = 32
 MAX_INT_DIGITS = 18
 
+Model = TypeVar("Model", bound=BaseModel)
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 # Quoted strings are skipped so that brackets inside them do not count.
@@ -67,6 +71,16 @@ def load_answer_json(path: Path) -> JsonValue:
         raise AnswerError(f"the reference file {path.name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise AnswerError(f"the reference file {path.name} is not acceptable JSON: {error}") from error
+
+
+def load_answer_model(path: Path, model: type[Model]) -> Model:
+    """A reference JSON file as `model`; any trouble is `AnswerError`."""
+    try:
+        return model.model_validate(load_answer_json(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "top level"
+        raise AnswerError(f"the reference file {path.name} is wrong at {where}: {first['msg']}") from error
 
 
 def parse_json(text: str) -> JsonValue:
