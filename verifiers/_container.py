@@ -10,10 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 import av
 import av.container
 import av.stream
+
+from verifiers._files import AnswerError
+
+Item = TypeVar("Item")
 
 MAX_PIXELS = 8192 * 4320
 MAX_STREAMS = 32
@@ -55,6 +60,14 @@ def decode(
     except av.InvalidDataError:
         if not skip_damaged:
             raise
+
+
+def answer_side(items: Iterator[Item]) -> Iterator[Item]:
+    """`items` of a reference file, whose trouble is ours: `AnswerError`, never a zero."""
+    try:
+        yield from items
+    except MediaError as error:
+        raise AnswerError(f"the reference side: {error}") from error
 
 
 def origin_s_of(container: av.container.InputContainer) -> float:

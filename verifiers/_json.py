@@ -50,11 +50,14 @@ def load_submission_json(path: Path, *, max_bytes: int = MAX_JSON_BYTES) -> Json
         raise SubmissionError(f"{path.name} is not acceptable JSON: {error}") from error
 
 
-def load_submission_text(path: Path, *, max_bytes: int = MAX_JSON_BYTES) -> str:
-    """A submitted text file as UTF-8 (a leading byte-order mark is dropped)."""
+def load_submission_text(path: Path, *, max_bytes: int = MAX_JSON_BYTES, lenient: bool = False) -> str:
+    """A submitted text file as UTF-8 (a leading byte-order mark is dropped).
+
+    `lenient` replaces bytes that are not UTF-8 instead of refusing the file.
+    """
     require_submission_file(path, max_bytes=max_bytes)
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig", errors="replace" if lenient else "strict")
     except UnicodeDecodeError as error:
         raise SubmissionError(f"{path.name} is not UTF-8 text (byte {error.start})") from error
     except OSError as error:

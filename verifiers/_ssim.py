@@ -23,7 +23,7 @@ _PAD = WINDOW_PX // 2
 _SAMPLE_COVARIANCE = WINDOW_PX**2 / (WINDOW_PX**2 - 1)
 _STRIP_ROWS = 64
 # Variances do not depend on a constant offset; taking this one off first keeps float32 exact enough.
-_MIDDLE = 256.0
+_MIDDLE = 256
 
 Gray = npt.NDArray[np.uint8]
 
