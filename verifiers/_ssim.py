@@ -35,22 +35,27 @@ def ssim(reference: Gray, submission: Gray) -> float:
             f"SSIM needs two gray pictures of one size of at least {WINDOW_PX}x{WINDOW_PX}, "
             f"got {reference.shape} and {submission.shape}"
         )
-    rows = int(reference.shape[0]) - 2 * _PAD
+    height, width = reference.shape
+    rows = int(height) - 2 * _PAD
+    work = np.empty((6, min(height, _STRIP_ROWS + 2 * _PAD), width), np.float32)
     total = 0.0
     for top in range(0, rows, _STRIP_ROWS):
-        height = min(_STRIP_ROWS, rows - top)
-        strip = slice(top, top + height + 2 * _PAD)
-        total += height * _strip_mean(reference[strip], submission[strip])
+        inner = min(_STRIP_ROWS, rows - top)
+        strip = slice(top, top + inner + 2 * _PAD)
+        total += inner * _strip_mean(reference[strip], submission[strip], work[:, : inner + 2 * _PAD])
     return total / rows
 
 
-def _strip_mean(x: Gray, y: Gray) -> float:
-    s = cv2.add(x, y, dtype=cv2.CV_32F)
-    d = cv2.subtract(x, y, dtype=cv2.CV_32F)
+def _strip_mean(x: Gray, y: Gray, work: npt.NDArray[np.float32]) -> float:
+    """Mean SSIM of a strip without its border; `work` is six planes to reuse (fresh memory is slow)."""
+    s, d, s_mean, d_mean, s_var, d_var = work
+    cv2.add(x, y, s, dtype=cv2.CV_32F)
+    cv2.subtract(x, y, d, dtype=cv2.CV_32F)
     s -= _MIDDLE
-    s_mean, d_mean = _box(s), _box(d)
-    s_var = _box(cv2.multiply(s, s, s))
-    d_var = _box(cv2.multiply(d, d, d))
+    _box(s, s_mean)
+    _box(d, d_mean)
+    _box(cv2.multiply(s, s, s), s_var)
+    _box(cv2.multiply(d, d, d), d_var)
     cv2.subtract(s_var, cv2.multiply(s_mean, s_mean, s), s_var)
     d_square = cv2.multiply(d_mean, d_mean, d_mean)
     cv2.subtract(d_var, d_square, d_var)
@@ -58,13 +63,13 @@ def _strip_mean(x: Gray, y: Gray) -> float:
     s_square = cv2.multiply(s_mean, s_mean, s_mean)
 
     half = _SAMPLE_COVARIANCE / 2
-    above = cv2.addWeighted(s_square, 0.5, d_square, -0.5, C1)
-    below = cv2.addWeighted(s_square, 0.5, d_square, 0.5, C1)
-    cv2.multiply(above, cv2.addWeighted(s_var, half, d_var, -half, C2), above)
-    cv2.multiply(below, cv2.addWeighted(s_var, half, d_var, half, C2), below)
-    inner = cv2.divide(above, below)[_PAD:-_PAD, _PAD:-_PAD]
+    above = cv2.addWeighted(s_square, 0.5, d_square, -0.5, C1, s)
+    below = cv2.addWeighted(s_square, 0.5, d_square, 0.5, C1, d)
+    cv2.multiply(above, cv2.addWeighted(s_var, half, d_var, -half, C2, s_square), above)
+    cv2.multiply(below, cv2.addWeighted(s_var, half, d_var, half, C2, d_square), below)
+    inner = cv2.divide(above, below, above)[_PAD:-_PAD, _PAD:-_PAD]
     return float(cv2.mean(inner)[0])
 
 
-def _box(image: cv2.typing.MatLike) -> cv2.typing.MatLike:
-    return cv2.boxFilter(image, cv2.CV_32F, (WINDOW_PX, WINDOW_PX))
+def _box(image: cv2.typing.MatLike, out: cv2.typing.MatLike) -> None:
+    cv2.boxFilter(image, cv2.CV_32F, (WINDOW_PX, WINDOW_PX), out)

@@ -8,10 +8,13 @@ the result is the same, most SSIMs and most hashes are never computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
+from math import ceil, floor
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from verifiers._media import DecodedFrame, Image
 from verifiers._ssim import ssim
@@ -45,9 +48,9 @@ class Picture:
         return np.asarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2GRAY), np.uint8)
 
     @cached_property
-    def chroma(self) -> Image:
-        """The a and b planes of 8-bit Lab."""
-        return np.ascontiguousarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2LAB)[..., 1:], np.uint8)
+    def lab(self) -> Image:
+        """8-bit Lab; the scheme uses its a and b planes."""
+        return np.asarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2LAB), np.uint8)
 
     @cached_property
     def sharpness(self) -> float:
@@ -60,7 +63,7 @@ class Picture:
     @cached_property
     def difference_hash(self) -> int:
         """64 bits: is each cell of a 9x8 grid darker than its right neighbour?"""
-        cells = cv2.resize(self.gray, (HASH_SIZE + 1, HASH_SIZE), interpolation=cv2.INTER_AREA)
+        cells = _area_cells(self.gray)
         return int.from_bytes(np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes())
 
 
@@ -95,8 +98,41 @@ def _value(fixed: Picture, source: Picture, lag: int, to_beat: float) -> float:
     value *= sharpness_factor(fixed.sharpness, source.sharpness)
     if value <= to_beat:
         return to_beat
-    difference = cv2.norm(fixed.chroma, source.chroma, cv2.NORM_L1) / fixed.chroma.size
-    value *= chroma_factor(difference)
+    _, a, b, _ = cv2.sumElems(cv2.absdiff(fixed.lab, source.lab))
+    value *= chroma_factor((a + b) / (2 * fixed.gray.size))
     if value <= to_beat:
         return to_beat
     return value * ssim(source.gray, fixed.gray)
+
+
+def _area_cells(gray: Image) -> Image:
+    """`cv2.resize(…, INTER_AREA)` to 9x8 cells, fifty times faster: sum rows first, whole bands at a time."""
+    height_px, width_px = gray.shape
+    bands = np.array([_row_sum(gray, *edges) for edges in pairwise(_edges(height_px, HASH_SIZE))])
+    means = bands @ _column_weights(width_px) * (HASH_SIZE / height_px)
+    return np.asarray(np.rint(means), np.uint8)
+
+
+def _row_sum(gray: Image, top: float, bottom: float) -> npt.NDArray[np.float64]:
+    """Sum of the rows from `top` to `bottom`, rows at the edges by the part that lies within."""
+    first, last = ceil(top), floor(bottom)
+    whole = cv2.reduce(gray[first:last], 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+    total = np.array(whole[0], np.float64)
+    if first > top:
+        total += (first - top) * gray[first - 1]
+    if bottom > last:
+        total += (bottom - last) * gray[last]
+    return total
+
+
+@cache
+def _column_weights(width_px: int) -> npt.NDArray[np.float64]:
+    """How much of each column lies in each cell, as a share of the cell."""
+    edges = np.array(_edges(width_px, HASH_SIZE + 1))
+    columns = np.arange(width_px)[:, None]
+    inside = np.minimum(columns + 1, edges[1:]) - np.maximum(columns, edges[:-1])
+    return np.asarray(np.maximum(0.0, inside) * ((HASH_SIZE + 1) / width_px))
+
+
+def _edges(size_px: int, cells: int) -> list[float]:
+    return [cell * size_px / cells for cell in range(cells + 1)]
