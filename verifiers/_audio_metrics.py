@@ -6,7 +6,7 @@ lag are functions of their own here and every caller decides on them separately.
 - `nsim`: similarity of two ERB-band spectrograms, the idea of ViSQOL's neurogram similarity in few lines;
 - `stoi`: short-time objective intelligibility, plain or extended (package `pystoi`, extra `verify`);
 - `sdr_db`: scale-dependent signal-to-distortion ratio;
-- `best_lag`, `shifted`: one delay, found and taken out;
+- `best_lag`, `shifted`, `best_fraction`, `advanced`: one delay, found and taken out;
 - `block_agreement`: normalised correlation per block; a changed level or a filled silence is damage.
 """
 
@@ -30,6 +30,9 @@ NSIM_BANDS = 32
 NSIM_LOW_HZ, NSIM_HIGH_HZ = 80.0, 7600.0
 NSIM_RANGE_DB = 55.0
 """What lies further than this below the reference's loud bands is inaudible and equal."""
+
+LAG_STEPS = 16
+"""Fractional lags are told apart in steps of half a sample over this."""
 
 SDR_FLOOR_DB, SDR_CEILING_DB = -10.0, 25.0
 
@@ -141,6 +144,20 @@ def best_lag(reference: Samples, sound: Samples, max_lag: int) -> int:
     return int(np.argmax(around_zero)) - max_lag
 
 
+def best_fraction(reference: Floats, sound: Floats) -> float:
+    """The part of a sample, within ±0.5, that `sound` comes after `reference` once whole samples are out.
+
+    Codec priming at one rate is rarely a whole number of samples at another.
+    """
+    size = 1 << (len(reference) + 1).bit_length()
+    spectrum = np.conj(np.fft.rfft(reference, size)) * np.fft.rfft(sound, size)
+    angle = 2.0 * np.pi * np.arange(len(spectrum)) / size
+    fractions = np.linspace(-0.5, 0.5, 2 * LAG_STEPS + 1)
+    heights = [float(np.real(spectrum @ np.exp(1j * angle * fraction))) for fraction in fractions]
+    best = int(np.argmax(heights))
+    return float(fractions[best]) if heights[best] > heights[LAG_STEPS] + 1e-9 else 0.0
+
+
 def shifted(sound: Samples, lag: int, start: int, stop: int) -> Floats:
     """`sound[start + lag : stop + lag]`, with silence wherever it has no samples."""
     piece = np.zeros(max(0, stop - start))
@@ -148,6 +165,15 @@ def shifted(sound: Samples, lag: int, start: int, stop: int) -> Floats:
     if last > first:
         piece[first - start - lag : last - start - lag] = sound[first:last]
     return piece
+
+
+def advanced(sound: Floats, fraction: float) -> Floats:
+    """`sound` earlier by a part of a sample."""
+    if fraction == 0.0:
+        return sound
+    size = 1 << (len(sound) + 64).bit_length()
+    ramp = np.exp(2j * np.pi * fraction * np.arange(size // 2 + 1) / size)
+    return np.asarray(np.fft.irfft(np.fft.rfft(sound, size) * ramp, size)[: len(sound)], np.float64)
 
 
 @dataclass(frozen=True)

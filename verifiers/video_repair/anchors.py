@@ -20,7 +20,13 @@ from verifiers.video_repair.gates import sha256_of
 from verifiers.video_repair.picture import FrameScore, compare_pictures
 from verifiers.video_repair.reencode import honest_reencode
 from verifiers.video_repair.schema import AUDIO_KINDS, TIMELINE_KINDS, VISUAL_KINDS, Anchor, Truth
-from verifiers.video_repair.scoring import AUDIO_WEIGHTS, VISUAL_WEIGHTS, UnmeasurableDefect, tells_apart
+from verifiers.video_repair.scoring import (
+    AUDIO_WEIGHTS,
+    VISUAL_WEIGHTS,
+    UnmeasurableDefect,
+    low_agreement,
+    tells_apart,
+)
 from verifiers.video_repair.sound import RATE_HZ, compare_sounds, read_sound
 
 # What a second generation of an honest re-encode may lose without losing score (ours).
@@ -48,7 +54,7 @@ def measure_anchors(truth: Truth, answers: Path) -> dict[str, Anchor]:
             honest_golden, honest_broken = Path(folder) / "golden.mp4", Path(folder) / "broken.mp4"
             honest_reencode(golden, honest_golden)
             honest_reencode(broken, honest_broken)
-            anchors = _sound_anchors(truth, golden, broken, honest_golden)
+            anchors = _sound_anchors(truth, golden, broken, honest_golden, honest_broken)
             anchors |= _picture_anchors(truth, golden, broken, honest_golden, honest_broken)
     except MediaError as error:
         raise AnswerError(f"the answer's media cannot be measured: {error}") from error
@@ -93,20 +99,28 @@ def saturated_mean(values: Sequence[float], ceiling: float) -> float:
     return float(np.mean(np.minimum(values, ceiling))) if len(values) else 0.0
 
 
-def _sound_anchors(truth: Truth, golden: Path, broken: Path, honest_golden: Path) -> dict[str, Anchor]:
-    if truth.kind not in AUDIO_KINDS or truth.window is None:
+def _sound_anchors(
+    truth: Truth, golden: Path, broken: Path, honest_golden: Path, honest_broken: Path
+) -> dict[str, Anchor]:
+    if truth.expected.audio is None or truth.window is None:
         return {}
     max_s = truth.expected.duration_s + 1.0
-    clean, damaged, honest = (read_sound(path, max_s=max_s) for path in (golden, broken, honest_golden))
-    inside = clean[round(truth.window.start_s * RATE_HZ) : round(truth.window.end_s * RATE_HZ)]
-    active_s = _active_s(inside)
+    clean, damaged, honest, again = (
+        read_sound(path, max_s=max_s) for path in (golden, broken, honest_golden, honest_broken)
+    )
+    window = truth.window if truth.kind in AUDIO_KINDS else None
+    at_broken = compare_sounds(clean, damaged, window=window)
+    untouched = low_agreement(compare_sounds(clean, again, window=window).outside)
+    anchors = {"outside_agreement": Anchor(broken=low_agreement(at_broken.outside), golden=untouched)}
+    if window is None:
+        return anchors
+    active_s = _active_s(clean[round(window.start_s * RATE_HZ) : round(window.end_s * RATE_HZ)])
     if active_s < MIN_ACTIVE_S:
         raise UnmeasurableDefect(f"the window holds {active_s:.1f} s of sound; {MIN_ACTIVE_S} s are needed")
-    at_broken = compare_sounds(clean, damaged, window=truth.window).inside
-    at_golden = compare_sounds(clean, honest, window=truth.window).inside
-    return {
-        name: Anchor(broken=at_broken[name], golden=at_golden[name] - SLACK.get(name, 0.0))
-        for name in at_broken
+    at_golden = compare_sounds(clean, honest, window=window)
+    return anchors | {
+        name: Anchor(broken=value, golden=at_golden.inside[name] - SLACK.get(name, 0.0))
+        for name, value in at_broken.inside.items()
     }
 
 

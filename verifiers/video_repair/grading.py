@@ -80,7 +80,7 @@ def _audio_parts(case: Case, out: Outcome) -> tuple[float, float]:
     _gate_sound_length(case, sound, out)
     near_broken = sound.sdr_to_broken_db >= COPY_SDR_DB
     out.gates["not_near_copy"] = _copy_gate(near_broken, sound.progress)
-    outside = scoring.sound_outside(sound.outside)
+    outside = _sound_outside(sound, anchors, out)
     if case.truth.expected.video is not None:
         picture = _compare_picture(case, inside=False)
         kept = _picture_kept(picture.outside, anchors, out)
@@ -102,9 +102,9 @@ def _visual_parts(case: Case, out: Outcome) -> tuple[float, float]:
     if case.truth.expected.audio is not None:
         sound = _compare_sound(case, inside=False)
         _gate_sound_length(case, sound, out)
-        kept = scoring.sound_kept(sound.outside)
+        kept = scoring.sound_kept(sound.outside, anchors["outside_agreement"].golden)
         out.gates["sound_kept"] = gate(kept >= scoring.MIN_KEPT, f"only {kept:.2f} of the sound is kept")
-        outside = min(outside, scoring.sound_outside(sound.outside))
+        outside = min(outside, _sound_outside(sound, anchors, out))
     return scoring.visual_inside(values, anchors), outside
 
 
@@ -236,6 +236,15 @@ def _copy_gate(near_broken: bool, progress: float) -> Gate:
     return gate(
         not copied, f"the content is a copy of the broken input ({progress:.3f} of the way to golden)"
     )
+
+
+def _sound_outside(sound: SoundComparison, anchors: Mapping[str, Anchor], out: Outcome) -> float:
+    anchor = anchors["outside_agreement"]
+    score = scoring.sound_outside(sound.outside, anchor.golden)
+    out.measurements["outside_agreement"] = Measurement(
+        value=scoring.low_agreement(sound.outside), broken=anchor.broken, golden=anchor.golden, score=score
+    )
+    return score
 
 
 def _picture_kept(frames: list[FrameScore], anchors: Mapping[str, Anchor], out: Outcome) -> float:

@@ -18,12 +18,13 @@ from verifiers.video_repair.schema import Anchor, TimeRange
 
 # reward = 0.9 · inside + 0.1 · outside
 INSIDE_WEIGHT, OUTSIDE_WEIGHT = 0.9, 0.1
-# (ours) Untouched surroundings pay nothing without a repair: below this the reward is 0.
-MIN_INSIDE = 0.02
+# (ours) Untouched surroundings pay nothing without a repair: the reward is 0 below the first inside score,
+# and the outside part counts in full from the second on.
+MIN_INSIDE, FULL_OUTSIDE_FROM = 0.02, 0.10
 # (ours) How far along the way from broken to golden the content must have moved not to be a copy of broken.
 MIN_PROGRESS = 0.05
 # (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0.
-MIN_KEPT = 0.5
+MIN_KEPT = 0.2
 
 # Inside audio: perceptual, intelligibility, fidelity.
 AUDIO_WEIGHTS = {"nsim": 0.4, "estoi": 0.3, "sdr_db": 0.3}
@@ -35,8 +36,9 @@ VISUAL_WEIGHTS = {"psnr_db": 0.5, "ssim": 0.5}
 # A term whose anchors are closer than this says nothing and is dropped (dB: ours).
 MIN_GAP = {"nsim": 0.02, "estoi": 0.02, "ssim": 0.02, "sdr_db": 0.5, "psnr_db": 0.5}
 
-# Outside sound: 10th percentile of the agreement of 1 s blocks, full at 0.95, none at 0.80.
-OUTSIDE_SOUND_NONE, OUTSIDE_SOUND_SPAN = 0.80, 0.15
+# Outside sound: 10th percentile of the agreement of 1 s blocks, full at 0.95, none 0.15 below; where an
+# honest re-encode itself reaches less (noise-like sound), full is there (ours).
+OUTSIDE_SOUND_FULL, OUTSIDE_SOUND_SPAN, OUTSIDE_SOUND_PERCENTILE = 0.95, 0.15, 10
 # (ours) Outside picture: full at an honest re-encode's value, none this far below; frame by frame.
 OUTSIDE_SSIM_SPAN, OUTSIDE_PSNR_SPAN_DB = 0.15, 12.0
 
@@ -112,17 +114,20 @@ def visual_inside(values: Mapping[str, float], anchors: Mapping[str, Anchor]) ->
     return weighted(values, anchors, VISUAL_WEIGHTS)
 
 
-def sound_outside(agreements: Sequence[float]) -> float:
-    """1 when untouched up to an honest re-encode; nothing to judge (silence kept silent) is untouched."""
-    if not agreements:
-        return 1.0
-    low = float(np.percentile(agreements, 10))
-    return float(np.clip((low - OUTSIDE_SOUND_NONE) / OUTSIDE_SOUND_SPAN, 0.0, 1.0))
+def low_agreement(agreements: Sequence[float]) -> float:
+    """The 10th percentile over blocks; nothing to judge (silence kept silent) is full agreement."""
+    return float(np.percentile(agreements, OUTSIDE_SOUND_PERCENTILE)) if agreements else 1.0
 
 
-def sound_kept(agreements: Sequence[float]) -> float:
+def sound_outside(agreements: Sequence[float], honest: float) -> float:
+    """1 when untouched up to an honest re-encode, whose low agreement is `honest`."""
+    full = min(OUTSIDE_SOUND_FULL, honest)
+    return float(np.clip(1.0 - (full - low_agreement(agreements)) / OUTSIDE_SOUND_SPAN, 0.0, 1.0))
+
+
+def sound_kept(agreements: Sequence[float], honest: float) -> float:
     """How much of a track that should be untouched is still there: the median block."""
-    return float(np.median(agreements)) if agreements else 1.0
+    return min(1.0, float(np.median(agreements)) / max(honest, 1e-6)) if agreements else 1.0
 
 
 def picture_frame_kept(psnr_db: float, ssim: float, honest_psnr_db: float, honest_ssim: float) -> float:
@@ -133,8 +138,11 @@ def picture_frame_kept(psnr_db: float, ssim: float, honest_psnr_db: float, hones
 
 
 def window_reward(inside: float, outside: float) -> float:
-    """0.9 · inside + 0.1 · outside, and 0 where nothing was repaired."""
-    return 0.0 if inside < MIN_INSIDE else INSIDE_WEIGHT * inside + OUTSIDE_WEIGHT * outside
+    """0.9 · inside + 0.1 · outside, where something was repaired."""
+    if inside < MIN_INSIDE:
+        return 0.0
+    earned = min(1.0, inside / FULL_OUTSIDE_FROM)
+    return INSIDE_WEIGHT * inside + OUTSIDE_WEIGHT * outside * earned
 
 
 def length_penalty(duration_s: float, golden_duration_s: float) -> float:

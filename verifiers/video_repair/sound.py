@@ -11,6 +11,8 @@ from verifiers._audio_metrics import (
     Floats,
     LevelRule,
     Samples,
+    advanced,
+    best_fraction,
     best_lag,
     block_agreement,
     nsim,
@@ -70,6 +72,7 @@ def compare_sounds(
     clean = np.asarray(golden[start:stop], np.float64)
     inside_lag = best_lag(clean, shifted(submission, 0, start, stop), max_lag)
     repaired = shifted(submission, inside_lag, start, stop)
+    repaired = advanced(repaired, best_fraction(clean, repaired))
     damaged = repaired if broken is None else shifted(broken, 0, start, stop)
     return SoundComparison(
         inside=measure_inside(clean, repaired),
