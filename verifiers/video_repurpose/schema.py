@@ -73,7 +73,7 @@ class CompoundItem(_Item):
 
 
 RubricItem = Annotated[PythonItem | LlmItem | CompoundItem, Field(discriminator="dispatch")]
-_ITEMS = TypeAdapter(tuple[RubricItem, ...])
+_ITEM: TypeAdapter[RubricItem] = TypeAdapter(RubricItem)
 _LABELS = TypeAdapter(dict[str, bool | None])
 
 
@@ -87,14 +87,24 @@ def load_rubric(path: Path) -> tuple[RubricItem, ...]:
 
 def parse_rubric(value: JsonValue) -> tuple[RubricItem, ...]:
     """Items from a list, or from an object that holds the list; `ValueError` with a sentence otherwise."""
-    rows = without_nulls(rubric_rows(value))
+    rows = rubric_rows(value)
+    if not rows:
+        raise ValueError("it has no items")
+    items = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            items.append(parse_item(row))
+        except ValueError as error:
+            raise ValueError(f"item {number}: {error}") from error
+    return tuple(items)
+
+
+def parse_item(row: JsonValue) -> RubricItem:
+    """One item; `ValueError` with a sentence when it is malformed."""
     try:
-        items = _ITEMS.validate_python(rows)
+        return _ITEM.validate_python(without_nulls(row))
     except ValidationError as error:
         raise ValueError(_first_fault(error)) from error
-    if not items:
-        raise ValueError("it has no items")
-    return items
 
 
 def rubric_rows(value: JsonValue) -> list[JsonValue]:

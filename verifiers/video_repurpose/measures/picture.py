@@ -17,6 +17,8 @@ BLACK_PICTURE_SHARE = 0.98
 """blackdetect's `pic_th`: a picture is black when at least this share of its pixels is."""
 FREEZE_NOISE = 0.003
 """freezedetect's `n`: the mean absolute change, as a share of full scale, that still counts as frozen."""
+STILL_S = 0.2
+"""A picture on screen at least this long (a slide show) is a freeze by itself; shorter is plain motion."""
 AT_TIME_SLACK_S = 1e-6
 
 Plane = npt.NDArray[np.uint8]
@@ -49,10 +51,10 @@ class BlackRuns:
 
 @dataclass(frozen=True)
 class FrozenRuns:
-    """Every stretch that looks like its own first picture (ffmpeg's freezedetect), single frames included.
+    """Stretches that look like their own first picture (ffmpeg's freezedetect).
 
-    Pictures are compared with the first of the stretch over all planes. Unlike the filter's log, a stretch
-    that lasts to the end of the film is closed there.
+    Pictures are compared with the first of the stretch over all planes. Unlike in the filter's log, a stretch
+    that lasts to the end of the film is closed there. A single picture counts from `STILL_S` on.
     """
 
     def start(self, info: MediaInfo) -> Collector[tuple[Run, ...]]:  # noqa: ARG002
@@ -99,21 +101,28 @@ class _FrozenRuns(Collector[tuple[Run, ...]]):
         self._runs: list[Run] = []
         self._reference: av.VideoFrame | None = None
         self._planes: tuple[Plane, ...] = ()
+        self._pictures = 0
         self._start_s = self._end_s = 0.0
 
     def see(self, picture: Picture) -> None:
         frame = _planar(picture.frame)
         planes = _planes(frame)
         if not (self._planes and _frozen(self._planes, planes)):
-            if self._planes:
-                self._runs.append(Run(self._start_s, picture.time_s))
+            self._close(picture.time_s)
             # The planes are views: the frame that owns their memory is kept with them.
-            self._reference, self._planes, self._start_s = frame, planes, picture.time_s
+            self._reference, self._planes = frame, planes
+            self._start_s, self._pictures = picture.time_s, 0
+        self._pictures += 1
         self._end_s = picture.end_s
 
     def result(self) -> tuple[Run, ...]:
-        last = (Run(self._start_s, self._end_s),) if self._planes else ()
-        return (*self._runs, *last)
+        self._close(self._end_s)
+        self._pictures = 0
+        return tuple(self._runs)
+
+    def _close(self, end_s: float) -> None:
+        if self._pictures > 1 or (self._pictures == 1 and end_s - self._start_s >= STILL_S):
+            self._runs.append(Run(self._start_s, end_s))
 
 
 class _BrightnessAt(Collector[float | None]):

@@ -1,0 +1,160 @@
+"""Does the rubric contradict the brief on resolution, duration or frame rate?
+
+The brief is prose, so only plain statements about the deliverable count: a clause that speaks of the source,
+or of a part (an opening, a shot, a title card), is left alone, and so is anything that is not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from verifiers.video_repurpose.kinds import header
+from verifiers.video_repurpose.lints._base import Condition, Finding, error, warning
+from verifiers.video_repurpose.lints.reach import Interval, allowed_resolutions, interval
+
+ABOUT_TOLERANCE = 0.10
+"""How far "about 60 seconds" may be off."""
+NTSC = 1000 / 1001
+"""24 fps and 23.976 fps are the same wish."""
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty-five": 45, "forty": 40, "fifty": 50,
+    "sixty": 60, "ninety": 90,
+}  # fmt: skip
+_UNIT = r"(?P<unit>s|secs?|seconds?|mins?|minutes?)\b"
+_DURATION = re.compile(
+    rf"(?P<low>{_NUMBER})(?:\s*(?:-|–|—|to|and)\s*(?P<high>{_NUMBER}))?[\s-]*{_UNIT}"
+    rf"(?:\s*(?:±|\+/-|plus or minus)\s*(?P<slack>{_NUMBER}))?",
+    re.IGNORECASE,
+)
+_AT_MOST = re.compile(
+    r"(under|below|at most|no (?:more|longer) than|max(?:imum)?(?: of)?:?|up to|less than|shorter than|"
+    r"(?:not|never) (?:to )?exceed(?:ing)?|≤|<)\s*$",
+    re.IGNORECASE,
+)
+_AT_LEAST = re.compile(
+    r"(at least|min(?:imum)?(?: of)?:?|no (?:less|shorter) than|longer than|more than|over|≥|>)\s*$",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(r"(about|approximately|approx\.?|around|roughly|~|circa)\s*$", re.IGNORECASE)
+_LENGTH_WORD = re.compile(
+    r"\b(duration|length|long|runtime|run[- ]time|running time|total time)\b", re.IGNORECASE
+)
+_DELIVERABLE_NEXT = re.compile(
+    r"^[\s-]*(?:[\w-]+\s+){0,2}?(recap|cut|cutdown|edit|trailer|teaser|reel|promo|montage|highlights?|summary|spot|"
+    r"short|version|deliverable|video)\b",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(r"\b(source|original|input|raw|footage)\b", re.IGNORECASE)
+_PART = re.compile(
+    r"\b(first|last|opening|closing|intro|outro|each|every|per|shots?|fade|hold|pause|silence|black|card|title|"
+    r"hook|scene|beat|segment|ending)\b",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"\b(\d{3,4})\s*(?:[x×*]|by)\s*(\d{3,4})\b", re.IGNORECASE)
+_LINES = re.compile(r"\b(480|540|720|1080|1440|2160)p\b", re.IGNORECASE)
+_FPS = re.compile(rf"({_NUMBER})\s*(?:fps|frames per second|frames/s)\b", re.IGNORECASE)
+_TALL = re.compile(r"\b(vertical|portrait|9\s*:\s*16|4\s*:\s*5)\b", re.IGNORECASE)
+_WIDE = re.compile(r"\b(horizontal|landscape|16\s*:\s*9)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class BriefFacts:
+    """What the brief plainly asks of the deliverable; empty where it says nothing."""
+
+    durations_s: tuple[Interval, ...] = ()
+    sizes: frozenset[tuple[int, int]] = frozenset()
+    lines: frozenset[int] = frozenset()
+    """The short side, from "1080p"."""
+    rates_fps: frozenset[float] = frozenset()
+    tall: bool | None = None
+    """True for vertical, false for horizontal, none when open or both are mentioned."""
+
+
+def read_brief(text: str) -> BriefFacts:
+    clauses = [clause for clause in re.split(r"[;,\n()]|\.(?!\d)", text) if clause.strip()]
+    own = [clause for clause in clauses if not _SOURCE.search(clause)]
+    shapes = {tall for clause in own for tall, word in ((True, _TALL), (False, _WIDE)) if word.search(clause)}
+    return BriefFacts(
+        durations_s=tuple(duration for clause in clauses for duration in _durations(clause)),
+        sizes=frozenset((int(w), int(h)) for clause in own for w, h in _SIZE.findall(clause)),
+        lines=frozenset(int(lines) for clause in own for lines in _LINES.findall(clause)),
+        rates_fps=frozenset(float(rate) for clause in own for rate in _FPS.findall(clause)),
+        tall=shapes.pop() if len(shapes) == 1 else None,
+    )
+
+
+def contradicts_brief(conditions: tuple[Condition, ...], brief: str) -> Iterator[Finding]:
+    facts = read_brief(brief)
+    for condition in conditions:
+        if not condition.wanted:
+            continue
+        if isinstance(condition.params, header.DurationRange):
+            yield from _duration(condition.where, condition.params, facts)
+        elif isinstance(condition.params, header.FpsRange):
+            yield from _rate(condition.where, condition.params, facts)
+        sizes = allowed_resolutions(condition)
+        if sizes:
+            yield from _resolution(condition.where, sizes, facts)
+
+
+def _durations(clause: str) -> Iterator[Interval]:
+    for word, number in _WORDS.items():
+        clause = re.sub(rf"\b{word}(?=[\s-]+(?:sec|min))", str(number), clause, flags=re.IGNORECASE)
+    whole = bool(_LENGTH_WORD.search(clause)) and not _SOURCE.search(clause) and not _PART.search(clause)
+    for match in _DURATION.finditer(clause):
+        names_it = _DELIVERABLE_NEXT.match(clause[match.end() :]) and not _PART.search(clause[: match.end()])
+        if whole or names_it:
+            yield _asked(match, clause[: match.start()])
+
+
+def _asked(match: re.Match[str], before: str) -> Interval:
+    factor = 60.0 if match["unit"].lower().startswith("min") else 1.0
+    low = float(match["low"]) * factor
+    high = float(match["high"] or match["low"]) * factor
+    if _AT_MOST.search(before):
+        return Interval(0, high)
+    if _AT_LEAST.search(before):
+        return interval(low, None)
+    slack = float(match["slack"] or 0) + (ABOUT_TOLERANCE * low if _ABOUT.search(before) else 0)
+    return Interval(low - slack, high + slack)
+
+
+def _duration(where: str, params: header.DurationRange, facts: BriefFacts) -> Iterator[Finding]:
+    allowed = interval(params.min, params.max)
+    if allowed.empty or not facts.durations_s:
+        return
+    overlapping = [asked for asked in facts.durations_s if not (asked & allowed).empty]
+    asked_text = " or ".join(map(str, facts.durations_s))
+    if not overlapping:
+        yield error("brief-duration", where, f"the brief asks for {asked_text} s, the rubric for {allowed} s")
+    elif all((asked & allowed) != asked for asked in facts.durations_s):
+        sentence = f"a film may meet the brief ({asked_text} s) and fail the rubric ({allowed} s)"
+        yield warning("stricter-than-brief", where, sentence)
+
+
+def _rate(where: str, params: header.FpsRange, facts: BriefFacts) -> Iterator[Finding]:
+    allowed = interval(params.min, params.max)
+    fits = any(
+        allowed.low <= rate <= allowed.high for asked in facts.rates_fps for rate in (asked, asked * NTSC)
+    )
+    if facts.rates_fps and not allowed.empty and not fits:
+        asked_text = " or ".join(f"{rate:g}" for rate in sorted(facts.rates_fps))
+        yield error("brief-fps", where, f"the brief asks for {asked_text} fps, the rubric for {allowed} fps")
+
+
+def _resolution(where: str, sizes: set[tuple[int, int]], facts: BriefFacts) -> Iterator[Finding]:
+    wanted = " or ".join(f"{width}x{height}" for width, height in sorted(sizes))
+    asked = ""
+    if facts.sizes and not facts.sizes & sizes:
+        asked = " or ".join(f"{width}x{height}" for width, height in sorted(facts.sizes))
+    elif not facts.sizes and facts.lines and not any(min(size) in facts.lines for size in sizes):
+        asked = " or ".join(f"{lines}p" for lines in sorted(facts.lines))
+    elif facts.tall is not None and all((width > height) is facts.tall for width, height in sizes):
+        asked = "a vertical picture" if facts.tall else "a horizontal picture"
+    if asked:
+        yield error("brief-resolution", where, f"the brief asks for {asked}, the rubric for {wanted}")
