@@ -76,11 +76,11 @@ class BriefFacts:
 
 
 def read_brief(text: str) -> BriefFacts:
-    clauses = [clause for clause in re.split(r"[;,\n()]|\.(?!\d)", text) if clause.strip()]
-    own = [clause for clause in clauses if not _SOURCE.search(clause)]
+    clauses = [clause for sentence in re.split(r"[;\n]|\.(?!\d)", text) for clause in _clauses(sentence)]
+    own = [clause for clause, about_source in clauses if not about_source]
     shapes = {tall for clause in own for tall, word in ((True, _TALL), (False, _WIDE)) if word.search(clause)}
     return BriefFacts(
-        durations_s=tuple(duration for clause in clauses for duration in _durations(clause)),
+        durations_s=tuple(duration for clause in clauses for duration in _durations(*clause)),
         sizes=frozenset((int(w), int(h)) for clause in own for w, h in _SIZE.findall(clause)),
         lines=frozenset(int(lines) for clause in own for lines in _LINES.findall(clause)),
         rates_fps=frozenset(float(rate) for clause in own for rate in _FPS.findall(clause)),
@@ -102,10 +102,18 @@ def contradicts_brief(conditions: tuple[Condition, ...], brief: str) -> Iterator
             yield from _resolution(condition.where, sizes, facts)
 
 
-def _durations(clause: str) -> Iterator[Interval]:
+def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of a sentence; once it speaks of the source, so does the rest of it."""
+    about_source = False
+    for clause in re.split(r"[,()]", sentence):
+        about_source = about_source or bool(_SOURCE.search(clause))
+        yield clause, about_source
+
+
+def _durations(clause: str, about_source: bool) -> Iterator[Interval]:
     for word, number in _WORDS.items():
         clause = re.sub(rf"\b{word}(?=[\s-]+(?:sec|min))", str(number), clause, flags=re.IGNORECASE)
-    whole = bool(_LENGTH_WORD.search(clause)) and not _SOURCE.search(clause) and not _PART.search(clause)
+    whole = bool(_LENGTH_WORD.search(clause)) and not about_source and not _PART.search(clause)
     for match in _DURATION.finditer(clause):
         names_it = _DELIVERABLE_NEXT.match(clause[match.end() :]) and not _PART.search(clause[: match.end()])
         if whole or names_it:
