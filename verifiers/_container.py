@@ -48,8 +48,9 @@ def open_media(path: Path) -> Iterator[av.container.InputContainer]:
 
 
 def decode(
-    container: av.container.InputContainer, stream: av.stream.Stream, *, skip_damaged: bool
+    container: av.container.InputContainer, stream: av.VideoStream | av.AudioStream, *, skip_damaged: bool
 ) -> Iterator[object]:
+    """Every frame of a stream; `skip_damaged` leaves out what does not decode, as ffmpeg does."""
     try:
         for packet in container.demux(stream):
             try:
@@ -60,6 +61,7 @@ def decode(
     except av.InvalidDataError:
         if not skip_damaged:
             raise
+        yield from stream.decode(None)
 
 
 def answer_side(items: Iterator[Item]) -> Iterator[Item]:
