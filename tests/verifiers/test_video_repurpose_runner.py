@@ -9,7 +9,8 @@ import pytest
 from tests.verifiers.repurpose_media import moving, tone, write_film
 from verifiers.video_repurpose.grading import fill_placeholders
 from verifiers.video_repurpose.judge import Answer, Ruling
-from verifiers.video_repurpose.runner import main, verify
+from verifiers.video_repurpose.runner import main, verify, verify_items
+from verifiers.video_repurpose.schema import parse_rubric
 
 DURATION_OK = {"kind": "ffprobe_duration_range", "params": {"min": 1, "max": 3}}
 DURATION_BAD = {"kind": "ffprobe_duration_range", "params": {"min": 50, "max": 70}}
@@ -192,6 +193,19 @@ def test_a_judge_sees_the_prompt_with_the_evidence_filled_in_and_the_film(final,
     assert (first, plain, second) == ("arc", "Is arc there?", "pace")
     assert filled == "Given duration 2.000 s, allowed [1, 3], is the pace right?"
     assert (evidence.final, len(evidence.measured)) == (final, 1)
+
+
+def test_a_rubric_at_hand_scores_as_the_same_rubric_in_a_file(final, tmp_path):
+    rubric = [python_item("length", DURATION_OK), python_item("hour", DURATION_BAD), llm_item("arc")]
+    in_file = verify(final, _saved(tmp_path / "r.json", rubric), judge=Recorder())
+    assert verify_items(final, parse_rubric(rubric), Recorder()) == in_file
+    assert in_file.score == pytest.approx(2 / 3)
+
+
+def test_labels_and_a_judge_together_are_refused(final, tmp_path):
+    rubric = _saved(tmp_path / "r.json", [llm_item("arc")])
+    verdict = verify(final, rubric, _saved(tmp_path / "l.json", {"arc": True}), judge=Recorder())
+    assert (verdict.status, verdict.score) == ("error", None)
 
 
 def test_placeholders_that_nobody_saved_and_other_braces_stay_as_they_are():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict
 from pathlib import Path
 
@@ -25,24 +25,34 @@ MAX_FINAL_BYTES = 64 << 30
 
 
 def verify(final: Path, rubric: Path, labels: Path | None = None, *, judge: Judge | None = None) -> Verdict:
-    """Score `final` against `rubric`. Questions go to `judge`; `labels` is short for a judge of labels."""
-    return judged(NAME, lambda: _verify(final, rubric, labels, judge), zero_components=PILLARS)
+    """Score `final` against a rubric file. Questions go to `judge`; `labels` is short for one of labels."""
+
+    def verdict() -> Verdict:
+        if labels is not None and judge is not None:
+            raise AnswerError("give either labels or a judge, not both")
+        items = load_rubric(rubric)
+        if labels is None:
+            return _score(final, items, judge or NoJudge(), frozenset())
+        answers = load_labels(labels)
+        return _score(final, items, LabelsJudge(answers), answers.keys())
+
+    return judged(NAME, verdict, zero_components=PILLARS)
 
 
-def _verify(final: Path, rubric: Path, labels: Path | None, judge: Judge | None) -> Verdict:
-    if labels is not None and judge is not None:
-        raise AnswerError("give either labels or a judge, not both")
-    items = load_rubric(rubric)
+def verify_items(final: Path, items: Sequence[RubricItem], judge: Judge) -> Verdict:
+    """Score `final` against a rubric that is already at hand, such as a dataset row's."""
+    return judged(NAME, lambda: _score(final, items, judge, frozenset()), zero_components=PILLARS)
+
+
+def _score(final: Path, items: Sequence[RubricItem], judge: Judge, labelled: Set[str]) -> Verdict:
     if not any(item.weight > 0 for item in items):
-        raise AnswerError(f"the rubric {rubric.name} has no item with a positive weight")
-    answers = None if labels is None else load_labels(labels)
+        raise AnswerError("the rubric has no item with a positive weight")
     require_submission_file(final, max_bytes=MAX_FINAL_BYTES)
-    judge = judge or (NoJudge() if answers is None else LabelsJudge(answers))
     try:
         rows = grade(items, final, judge)
     except MediaError as error:
         raise SubmissionError(str(error)) from error
-    return _verdict(rows, [*_notes(items, set(answers or ()))])
+    return _verdict(rows, _notes(items, labelled))
 
 
 def _verdict(rows: Sequence[Row], notes: list[str]) -> Verdict:
@@ -108,7 +118,7 @@ def _item_details(row: Row) -> dict[str, object]:
     }
 
 
-def _notes(items: Sequence[RubricItem], labelled: set[str]) -> list[str]:
+def _notes(items: Sequence[RubricItem], labelled: Set[str]) -> list[str]:
     counts = Counter(item.id for item in items)
     twice = [item_id for item_id, count in counts.items() if count > 1]
     strangers = sorted(labelled - counts.keys())

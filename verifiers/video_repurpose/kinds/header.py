@@ -76,9 +76,12 @@ def resolution_in(params: ResolutionIn, film: Film) -> Finding:
 def _resolution_among(options: tuple[tuple[int, int], ...], film: Film) -> Finding:
     if film.info.video is None:
         return decide(False, "there is no video stream")
-    size = (film.info.video.width_px, film.info.video.height_px)
+    video = film.info.video
+    size = (video.width_px, video.height_px)
     allowed = ", ".join(f"{width}x{height}" for width, height in options)
-    return decide(size in options, f"resolution {size[0]}x{size[1]}, allowed {allowed}")
+    aspect = "" if video.sample_aspect == 1 else f" (pixel aspect {video.sample_aspect})"
+    turned = "" if video.rotation_deg == 0 else f" (turned by {video.rotation_deg} degrees)"
+    return decide(size in options, f"resolution {size[0]}x{size[1]}{aspect}{turned}, allowed {allowed}")
 
 
 def video_codec_in(params: CodecIn, film: Film) -> Finding:
