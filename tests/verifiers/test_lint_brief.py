@@ -51,6 +51,14 @@ def test_a_rubric_stricter_than_the_brief_is_mentioned():
         ("Duration of 60 s ± 2", Interval(58, 62)),
         ("Length: about 100 seconds", Interval(90, 110)),
         ("Running time of at least 30 seconds", Interval(30, float("inf"))),
+        ("The final video must be between 55 and 65 seconds.", Interval(55, 65)),
+        ("Make a 60 second video at 1920x1080, 30fps", Interval(60, 60)),
+        ("MP4, H.264, 1080p, 60 seconds", Interval(60, 60)),
+        ("A vertical recap (45s) of the source", Interval(45, 45)),
+        ("Keep it to 90 seconds or less", Interval(0, 90)),
+        ("2 minutes max", Interval(0, 120)),
+        ("Runtime: 1:30", Interval(90, 90)),
+        ("A 30-second teaser about the 1960s", Interval(30, 30)),
     ],
 )
 def test_a_plain_statement_of_length_is_understood(brief, seconds):
@@ -67,6 +75,8 @@ def test_a_plain_statement_of_length_is_understood(brief, seconds):
         "End on a 2-second title card.",
         "Hold the last frame for 5 seconds.",
         "Use scenes from the 1960s.",
+        "A video about the 1960s in 9:16.",
+        "Use the speech at the 90 second mark of the video.",
     ],
 )
 def test_lengths_of_the_source_or_of_parts_are_left_alone(brief):
@@ -85,6 +95,8 @@ def test_lengths_of_the_source_or_of_parts_are_left_alone(brief):
         ("Turn the 16:9 picture into 9:16.", 1920, 1080, False),
         ("The source is 1920x1080.", 1080, 1920, False),
         ("Deliver 1280 × 720.", 1280, 720, False),
+        ("Deliver in 4K.", 3840, 2160, False),
+        ("Deliver in 4K.", 1920, 1080, True),
         ("Make it good.", 640, 360, False),
     ],
 )

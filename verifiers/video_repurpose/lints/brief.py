@@ -16,6 +16,8 @@ from verifiers.video_repurpose.lints.reach import Interval, allowed_resolutions,
 
 ABOUT_TOLERANCE = 0.10
 """How far "about 60 seconds" may be off."""
+BARE_WORDS = 2
+"""A clause with no more words than this beside the duration is nothing but a statement of it."""
 NTSC = 1000 / 1001
 """24 fps and 23.976 fps are the same wish."""
 
@@ -41,22 +43,28 @@ _AT_LEAST = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r"(about|approximately|approx\.?|around|roughly|~|circa)\s*$", re.IGNORECASE)
-_LENGTH_WORD = re.compile(
-    r"\b(duration|length|long|runtime|run[- ]time|running time|total time)\b", re.IGNORECASE
+_AT_MOST_AFTER = re.compile(r"^\s*(max(?:imum)?|or (?:less|shorter|under)|at most|tops)\b", re.IGNORECASE)
+_AT_LEAST_AFTER = re.compile(r"^\s*(min(?:imum)?|or (?:more|longer)|at least)\b", re.IGNORECASE)
+_LENGTH = r"duration|length|long|runtime|run[- ]time|running time|total time"
+_DELIVERABLE = (
+    r"recap|cut|cutdown|edit|trailer|teaser|reel|promo|montage|highlights?|summary|spot|short|version|"
+    r"deliverable|video|output"
 )
-_DELIVERABLE_NEXT = re.compile(
-    r"^[\s-]*(?:[\w-]+\s+){0,2}?(recap|cut|cutdown|edit|trailer|teaser|reel|promo|montage|highlights?|summary|spot|"
-    r"short|version|deliverable|video)\b",
-    re.IGNORECASE,
-)
+_ABOUT_THE_WHOLE = re.compile(rf"\b({_LENGTH}|{_DELIVERABLE}|final|target|keep it|total)\b", re.IGNORECASE)
+_DELIVERABLE_NEXT = re.compile(rf"^[\s-]*(?:[\w-]+\s+){{0,2}}?({_DELIVERABLE})\b", re.IGNORECASE)
+_CLOCK = re.compile(rf"\b({_LENGTH})\b(.*?)\b(\d{{1,2}}):([0-5]\d)\b", re.IGNORECASE)
 _SOURCE = re.compile(r"\b(source|original|input|raw|footage)\b", re.IGNORECASE)
 _PART = re.compile(
     r"\b(first|last|opening|closing|intro|outro|each|every|per|shots?|fade|hold|pause|silence|black|card|title|"
-    r"hook|scene|beat|segment|ending)\b",
+    r"hook|scenes?|beats?|segments?|ending|at the|mark)\b",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"\b(\d{3,4})\s*(?:[x×*]|by)\s*(\d{3,4})\b", re.IGNORECASE)
 _LINES = re.compile(r"\b(480|540|720|1080|1440|2160)p\b", re.IGNORECASE)
+_LINES_BY_NAME = {
+    re.compile(r"\b(4k|uhd)\b", re.IGNORECASE): 2160,
+    re.compile(r"\bfull[- ]hd\b", re.IGNORECASE): 1080,
+}
 _FPS = re.compile(rf"({_NUMBER})\s*(?:fps|frames per second|frames/s)\b", re.IGNORECASE)
 _TALL = re.compile(r"\b(vertical|portrait|9\s*:\s*16|4\s*:\s*5)\b", re.IGNORECASE)
 _WIDE = re.compile(r"\b(horizontal|landscape|16\s*:\s*9)\b", re.IGNORECASE)
@@ -82,7 +90,7 @@ def read_brief(text: str) -> BriefFacts:
     return BriefFacts(
         durations_s=tuple(duration for clause in clauses for duration in _durations(*clause)),
         sizes=frozenset((int(w), int(h)) for clause in own for w, h in _SIZE.findall(clause)),
-        lines=frozenset(int(lines) for clause in own for lines in _LINES.findall(clause)),
+        lines=frozenset(lines for clause in own for lines in _lines(clause)),
         rates_fps=frozenset(float(rate) for clause in own for rate in _FPS.findall(clause)),
         tall=shapes.pop() if len(shapes) == 1 else None,
     )
@@ -113,20 +121,30 @@ def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
 def _durations(clause: str, about_source: bool) -> Iterator[Interval]:
     for word, number in _WORDS.items():
         clause = re.sub(rf"\b{word}(?=[\s-]+(?:sec|min))", str(number), clause, flags=re.IGNORECASE)
-    whole = bool(_LENGTH_WORD.search(clause)) and not about_source and not _PART.search(clause)
+    clause = _CLOCK.sub(lambda at: f"{at[1]}{at[2]}{60 * int(at[3]) + int(at[4])} seconds", clause)
+    whole = bool(_ABOUT_THE_WHOLE.search(clause)) and not about_source and not _PART.search(clause)
     for match in _DURATION.finditer(clause):
-        names_it = _DELIVERABLE_NEXT.match(clause[match.end() :]) and not _PART.search(clause[: match.end()])
-        if whole or names_it:
-            yield _asked(match, clause[: match.start()])
+        before, after = clause[: match.start()], clause[match.end() :]
+        if match["unit"] == "s" and float(match["low"]) >= 1000:
+            continue  # the 1960s
+        bare = not about_source and len(re.findall(r"\w+", before + after)) <= BARE_WORDS
+        names_it = _DELIVERABLE_NEXT.match(after) and not _PART.search(before + match.group())
+        if names_it or whole or (bare and not _PART.search(clause)):
+            yield _asked(match, before, after)
 
 
-def _asked(match: re.Match[str], before: str) -> Interval:
+def _lines(clause: str) -> Iterator[int]:
+    yield from map(int, _LINES.findall(clause))
+    yield from (lines for name, lines in _LINES_BY_NAME.items() if name.search(clause))
+
+
+def _asked(match: re.Match[str], before: str, after: str) -> Interval:
     factor = 60.0 if match["unit"].lower().startswith("min") else 1.0
     low = float(match["low"]) * factor
     high = float(match["high"] or match["low"]) * factor
-    if _AT_MOST.search(before):
+    if _AT_MOST.search(before) or _AT_MOST_AFTER.match(after):
         return Interval(0, high)
-    if _AT_LEAST.search(before):
+    if _AT_LEAST.search(before) or _AT_LEAST_AFTER.match(after):
         return interval(low, None)
     slack = float(match["slack"] or 0) + (ABOUT_TOLERANCE * low if _ABOUT.search(before) else 0)
     return Interval(low - slack, high + slack)

@@ -7,15 +7,9 @@ from collections.abc import Iterator
 
 from verifiers._json import JsonValue
 from verifiers.video_repurpose.grading import PLACEHOLDER, bind
-from verifiers.video_repurpose.kinds._base import Check
+from verifiers.video_repurpose.kinds import KINDS
 from verifiers.video_repurpose.lints._base import Finding, error, steps, warning
-from verifiers.video_repurpose.schema import (
-    CompoundItem,
-    LlmItem,
-    LlmStage,
-    PythonStage,
-    RubricItem,
-)
+from verifiers.video_repurpose.schema import CompoundItem, LlmItem, LlmStage, PythonStage, RubricItem
 from verifiers.video_repurpose.scoring import PILLARS
 
 
@@ -54,14 +48,10 @@ def kinds_and_params(items: tuple[RubricItem, ...]) -> Iterator[Finding]:
         for where, step in steps(item):
             check = bind(step)
             if isinstance(check, str):
-                code = "unknown-kind" if check.startswith("unknown kind") else "bad-params"
-                yield error(code, where, check)
+                yield error("bad-params" if step.kind in KINDS else "unknown-kind", where, check)
             elif check.surplus_params:
-                yield _surplus(where, step.kind, check)
-
-
-def _surplus(where: str, kind: str, check: Check) -> Finding:
-    return error("unknown-param", where, f"{kind} ignores the params {', '.join(check.surplus_params)}")
+                ignored = ", ".join(check.surplus_params)
+                yield error("unknown-param", where, f"{step.kind} ignores the params {ignored}")
 
 
 def questions(items: tuple[RubricItem, ...]) -> Iterator[Finding]:
