@@ -38,6 +38,11 @@ SDR_FLOOR_DB, SDR_CEILING_DB = -10.0, 25.0
 
 QUIET_DBFS = -60.0
 """A block of lower level carries nothing to correlate."""
+QUIET_SLACK_DB = 10.0
+"""How far above that a block may rise where the reference is quiet: codecs leave a little noise."""
+
+LAG_STEPS = 16
+"""Fractional lags are told apart in steps of half a sample over this."""
 
 
 class MetricUnavailable(Exception):
@@ -153,7 +158,11 @@ def best_fraction(reference: Floats, sound: Floats) -> float:
     spectrum = np.conj(np.fft.rfft(reference, size)) * np.fft.rfft(sound, size)
     angle = 2.0 * np.pi * np.arange(len(spectrum)) / size
     fractions = np.linspace(-0.5, 0.5, 2 * LAG_STEPS + 1)
-    heights = [float(np.real(spectrum @ np.exp(1j * angle * fraction))) for fraction in fractions]
+    turned, step = spectrum * np.exp(1j * angle * fractions[0]), np.exp(1j * angle / (2 * LAG_STEPS))
+    heights = []
+    for _ in fractions:
+        heights.append(float(np.sum(turned.real)))
+        turned *= step
     best = int(np.argmax(heights))
     return float(fractions[best]) if heights[best] > heights[LAG_STEPS] + 1e-9 else 0.0
 
@@ -180,42 +189,43 @@ def advanced(sound: Floats, fraction: float) -> Floats:
 class LevelRule:
     """Full credit up to `full_db` of level difference, none from `none_db` on, linear between."""
 
-    full_db: float = 3.0
-    none_db: float = 9.0
+    full_db: float
+    none_db: float
 
     def credit(self, difference_db: float) -> float:
         return float(np.clip((self.none_db - abs(difference_db)) / (self.none_db - self.full_db), 0.0, 1.0))
 
 
 def block_agreement(
-    reference: Samples, sound: Samples, *, block: int, step: int, max_lag: int, level: LevelRule | None
+    reference: Samples, sound: Samples, *, block: int, step: int, max_lag: int, level: LevelRule
 ) -> list[tuple[int, float]]:
     """(first sample, agreement in [0, 1]) for every block of the reference that can be judged.
 
-    Agreement is the peak of the normalised correlation within ±`max_lag` samples, times the level's credit.
-    A block quiet in both is left out; one quiet in the reference only, or in the sound only, counts as 0.
+    Agreement is the peak of the normalised correlation within ±`max_lag` samples, times the credit for the
+    level there. A block quiet in both is left out; one quiet in only one of them counts as 0.
     """
     rows = []
     for start in range(0, len(reference) - block + 1, step):
         piece = np.asarray(reference[start : start + block], np.float64)
         around = shifted(sound, 0, start - max_lag, start + block + max_lag)
-        same_place = around[max_lag : max_lag + block]
         loud, loud_here = rms_db(piece) > QUIET_DBFS, rms_db(around) > QUIET_DBFS
-        if not loud and rms_db(same_place) <= QUIET_DBFS + 10.0:
+        if not loud and rms_db(around[max_lag : max_lag + block]) <= QUIET_DBFS + QUIET_SLACK_DB:
             continue
-        value = _peak_correlation(piece, around) if loud and loud_here else 0.0
-        if level is not None and value > 0.0:
-            value *= level.credit(rms_db(same_place) - rms_db(piece))
+        value = 0.0
+        if loud and loud_here:
+            place, value = _peak_correlation(piece, around)
+            value *= level.credit(rms_db(around[place : place + block]) - rms_db(piece))
         rows.append((start, value))
     return rows
 
 
-def _peak_correlation(piece: Floats, around: Floats) -> float:
-    """The largest cosine between `piece` and any stretch of `around` as long as it."""
+def _peak_correlation(piece: Floats, around: Floats) -> tuple[int, float]:
+    """Where in `around` the stretch most like `piece` begins, and the cosine between them."""
     size = 1 << (len(around) + len(piece)).bit_length()
     product = np.fft.irfft(np.fft.rfft(around, size) * np.conj(np.fft.rfft(piece, size)), size)
     dots = product[: len(around) - len(piece) + 1]
     energy = np.concatenate([[0.0], np.cumsum(around * around)])
     energies = energy[len(piece) :] - energy[: len(energy) - len(piece)]
-    norms = np.sqrt(np.maximum(energies, 1e-12) * float(piece @ piece))
-    return float(np.clip(np.max(dots / norms), 0.0, 1.0))
+    cosines = dots / np.sqrt(np.maximum(energies, 1e-12) * float(piece @ piece))
+    place = int(np.argmax(cosines))
+    return place, float(np.clip(cosines[place], 0.0, 1.0))

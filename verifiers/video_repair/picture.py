@@ -87,7 +87,10 @@ class GridFrame:
 
     @cached_property
     def planes(self) -> Planes:
-        return self._frame.yuv420()
+        try:
+            return self._frame.yuv420()
+        except AssertionError as error:  # how PyAV refuses a picture of odd size
+            raise MediaError(f"frame {self._frame.index} cannot be split into planes: {error}") from error
 
     @cached_property
     def small(self) -> Planes:

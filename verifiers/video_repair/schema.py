@@ -71,8 +71,8 @@ class Deliverables(_Model):
 
 class ExpectedVideo(_Model):
     codecs: list[str] = Field(min_length=1)
-    width_px: int = Field(gt=0)
-    height_px: int = Field(gt=0)
+    width_px: int = Field(gt=0, multiple_of=2)
+    height_px: int = Field(gt=0, multiple_of=2)
     fps: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(/[1-9][0-9]*)?$")]
     """Frames per second as an integer or a fraction such as `30000/1001`."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verifiers._audio_metrics import Floats, Samples, block_agreement
+from verifiers._audio_metrics import Floats, LevelRule, Samples, block_agreement
 from verifiers._json import SubmissionError, parse_json
 from verifiers._media import Image
 from verifiers.video_repair.picture import EXTRA_FRAMES, GridFrame, answer_frames, on_grid, scaled, ssim_plane
@@ -29,6 +29,8 @@ MIN_DRIFT_FRAMES = 2
 
 SOUND_RATE_HZ = 8000
 SOUND_WINDOW_S, SOUND_STEP_S = 1.0, 0.5
+SOUND_LEVEL = LevelRule(full_db=6.0, none_db=12.0)
+"""A cut does not change the level (ours)."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n(.*?)^ {0,3}\1[ \t]*$", re.M | re.S | re.I)
 
@@ -173,6 +175,6 @@ def render_correlations(
     expected, joints = without_ranges(broken, ranges)
     window, step = round(SOUND_WINDOW_S * SOUND_RATE_HZ), round(SOUND_STEP_S * SOUND_RATE_HZ)
     max_lag = round(lag_s * SOUND_RATE_HZ)
-    rows = block_agreement(expected, render, block=window, step=step, max_lag=max_lag, level=None)
+    rows = block_agreement(expected, render, block=window, step=step, max_lag=max_lag, level=SOUND_LEVEL)
     whole = [v for start, v in rows if not any(start < joint < start + window for joint in joints)]
     return whole or [value for _, value in rows]
