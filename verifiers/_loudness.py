@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator
 
 import av
@@ -126,7 +127,7 @@ class LevelTrack:
     def __init__(self) -> None:
         self._audio = SteadyAudio("s16", "mono", self.RATE_HZ)
         self._tail = np.zeros(self.WINDOW // 2)
-        self._levels: list[npt.NDArray[np.float64]] = []
+        self._levels = array("d")
         self._samples = 0
 
     def add(self, frame: av.AudioFrame) -> None:
@@ -148,7 +149,7 @@ class LevelTrack:
         if self._samples == 0:
             return None
         self._roll(np.zeros(self.WINDOW // 2))
-        return np.concatenate(self._levels)
+        return np.array(self._levels)
 
     def _extend(self, block: av.AudioFrame) -> None:
         samples = block.to_ndarray().reshape(-1).astype(np.float64) / FULL_SCALE
@@ -162,7 +163,8 @@ class LevelTrack:
             energy = np.concatenate([[0.0], np.cumsum(joined**2)])
             starts = np.arange(windows) * self.HOP
             power = (energy[starts + self.WINDOW] - energy[starts]) / self.WINDOW
-            self._levels.append(20 * np.log10(np.maximum(np.sqrt(np.maximum(power, 0)), self.FLOOR)))
+            levels = 20 * np.log10(np.maximum(np.sqrt(np.maximum(power, 0)), self.FLOOR))
+            self._levels.frombytes(levels.tobytes())
         self._tail = joined[windows * self.HOP :]
 
 

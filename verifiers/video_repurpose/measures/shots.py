@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +27,7 @@ class _ShotDurations(Collector[tuple[float, ...]]):
 
     def __init__(self) -> None:
         self._detector = ContentCuts()
-        self._times_s: list[float] = []
+        self._times_s = array("d")
         self._end_s = 0.0
 
     def see(self, picture: Picture) -> None:
