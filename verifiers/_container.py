@@ -36,7 +36,10 @@ class MediaError(Exception):
 
 @contextmanager
 def open_media(path: Path) -> Iterator[av.container.InputContainer]:
-    """Open `path` under the limits of this module; libav's errors leave as `MediaError`."""
+    """Open `path` under the limits of this module; libav's errors leave as `MediaError`.
+
+    A symlink is refused: resolve the paths of reference files first, never those of a submission.
+    """
     if path.is_symlink() or not path.is_file():
         raise MediaError(f"{path.name} is not a regular file")
     try:

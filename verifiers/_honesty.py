@@ -71,7 +71,8 @@ def honesty_of(segments: Sequence[Segment], render: Path | None, clips: Path | N
         return Honesty(tuple(True for _ in segments), checked=False)
     if render is None or clips is None or not clips.is_dir():
         raise AnswerError("the honesty factor needs both --render and an existing --clips folder")
-    files = {file.stem: file for file in sorted(clips.iterdir()) if file.suffix.lower() in CLIP_SUFFIXES}
+    found = (file for file in sorted(clips.iterdir()) if file.suffix.lower() in CLIP_SUFFIXES)
+    files = {file.stem: file.resolve() for file in found}
     faults = claim_faults(segments)
     slots = [slot for slot in range(len(segments)) if slot not in faults]
     try:

@@ -144,6 +144,20 @@ def test_cutting_the_file_off_hides_no_damage(cell: Cell) -> None:
     assert not verdict.gates["format.duration"].passed
 
 
+def test_a_source_behind_a_symlink_is_used(cell: Cell, tmp_path: Path) -> None:
+    link = tmp_path / "source.mp4"
+    link.symlink_to(cell.source)
+    verdict = verify(copy_of(cell.source, "golden.mp4"), cell.report(), link, cell.profile())
+    assert (verdict.status, verdict.score) == ("scored", 1.0)
+
+
+def test_a_file_that_plays_too_fast_hides_no_damage(cell: Cell) -> None:
+    fixed = write_clip(cell.folder / "fast.mp4", cell.pictures, cell.sound, fps=2400, crf=LOSSLESS)
+    verdict = cell.judge(fixed)
+    assert value(verdict, "video_inside") == 0.0
+    assert value(verdict, "video_outside") < 0.1
+
+
 def test_a_file_one_frame_short_loses_nothing_in_the_edit(cell: Cell) -> None:
     verdict = cell.judge(cell.fixed(cell.pictures[:-1], cell.sound))
     assert verdict.components["edit"] == pytest.approx(1.0, abs=1e-6)

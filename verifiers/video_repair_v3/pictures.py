@@ -1,8 +1,8 @@
 """How alike two picture tracks are, each decoded once, in flat memory (contract, "Edit", video).
 
-Frames are counted in decode order within each 10 s chunk, in both files, and compared by that count. A frame
-that the source has and the fixed file lacks scores 0 once the source runs on for more than the lag band
-**(ours)**; the released code skips what is missing, so that cutting a file off would hide its damage.
+Frames are counted in decode order within each 10 s chunk, in both files, and compared by that count. A
+sample that the fixed file lacks scores 0 where the source runs on for more than the lag band **(ours)**; the
+released code skips what is missing, so that cutting a file off would hide its damage.
 """
 
 from __future__ import annotations
@@ -71,8 +71,7 @@ def compare_pictures(
         prefetched(video_frames(fixed, skip_damaged=True)) as fixed_frames,
         prefetched(answer_side(video_frames(source, skip_damaged=True))) as source_frames,
     ):
-        capacities = [_capacity(chunk, source_rate) for chunk in chunks]
-        band = _SourceBand(place_frames(source_frames, source_rate, chunks), capacities)
+        band = _SourceBand(place_frames(source_frames, source_rate, chunks), chunks, source_rate)
         waiting = [deque(sample_places(chunk, fixed_rate)) for chunk in chunks]
         for placed in place_frames(fixed_frames, fixed_rate, chunks):
             places = waiting[placed.chunk_index]
@@ -84,7 +83,7 @@ def compare_pictures(
                 add(placed.chunk_index, placed.index, frame_value(placed.frame, candidates))
         for chunk_index, places in enumerate(waiting):
             for index in places:
-                if band.reaches(chunk_index, index + LAG_BAND_FRAMES):
+                if band.reaches(chunk_index, floor(index * source_rate / fixed_rate) + LAG_BAND_FRAMES):
                     add(chunk_index, index, 0.0)
     return Sides(
         inside=weighted_mean((_mean(chunk.inside), len(chunk.inside)) for chunk in values),
@@ -123,17 +122,19 @@ def place_frames(
 class _SourceBand:
     """The source frames around the current place, decoded only as far as needed."""
 
-    def __init__(self, frames: Iterator[PlacedFrame], capacities: Sequence[int]) -> None:
+    def __init__(self, frames: Iterator[PlacedFrame], chunks: Sequence[Chunk], fps: float) -> None:
         self._frames = frames
-        self._capacities = capacities
+        self._capacities = [_capacity(chunk, fps) for chunk in chunks]
         self._held: dict[int, deque[tuple[int, Picture]]] = {}
-        self._counted = [0] * len(capacities)
+        self._counted = [0] * len(chunks)
 
     def around(self, chunk_index: int, index: int) -> list[tuple[int, Picture]]:
-        """(lag, picture) of the chunk's frames within the lag band of `index`."""
+        """(lag, picture) of the chunk's frames within the lag band of `index`, which never goes back."""
         self.reaches(chunk_index, index + LAG_BAND_FRAMES)
-        held = self._held.get(chunk_index, ())
-        return [(at - index, picture) for at, picture in held if abs(at - index) <= LAG_BAND_FRAMES]
+        held = self._held.get(chunk_index, deque())
+        while held and held[0][0] < index - LAG_BAND_FRAMES:
+            held.popleft()
+        return [(at - index, picture) for at, picture in held if at <= index + LAG_BAND_FRAMES]
 
     def reaches(self, chunk_index: int, index: int) -> bool:
         """Whether the source's chunk has a frame of that count; decodes on until that is known."""

@@ -65,7 +65,7 @@ def verify(
     """Judge a repaired video and its report against the source video and the cell's profile."""
     return _cli.judged(
         NAME,
-        lambda: _verify(fixed, report, source, profile, fix_v03_window),
+        lambda: _verify(fixed, report, source.resolve(), profile, fix_v03_window),
         zero_components=COMPONENTS,
     )
 
