@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verifiers._clips import clip_name
 from verifiers._verdict import Verdict
 from verifiers.video_order.runner import main, verify
 from verifiers.video_order.scoring import COMPONENTS, adj_score, lis_score, nd_score, score_order
@@ -101,8 +102,6 @@ def test_one_clip_is_always_in_order_and_two_are_right_or_worth_nothing() -> Non
 
 @given(st.permutations(range(1, 8)), st.data())
 def test_clips_named_by_number_string_or_file_are_the_same(order: list[int], data: st.DataObject) -> None:
-    from verifiers._clips import clip_name
-
     spelled = [
         data.draw(st.sampled_from([n, float(n), str(n), f" {n} ", f"{n}.mp4", f"{n}.MP4"])) for n in order
     ]

@@ -20,8 +20,8 @@ MIN_WINDOWS_READ = 12
 _FIELD = re.compile(r"\s*-\s*(start|end)\s*:(.*)", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*-\s*window[_\s-]?(\d{1,9})[_\s-]?(start|end)\s*:(.*)", re.IGNORECASE)
 _DIAGNOSIS = re.compile(r"\s*##\s+Diagnosis\b", re.IGNORECASE)
-_TIME = re.compile(r"(?:(?:(\d{1,9}):)?(\d{1,9}):)?(\d{1,9}(?:\.\d+)?)")
-_TWO_DIGITS = 2
+_CLOCK = re.compile(r"(?:(\d{1,9}):(?=\d{1,2}:))?(\d{1,9}):(\d{1,2}(?:\.\d+)?)")
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d+)?")
 
 
 def reported_windows(text: str, truth_count: int) -> list[Window]:
@@ -37,16 +37,14 @@ def reported_windows(text: str, truth_count: int) -> list[Window]:
 
 def parse_time_s(text: str) -> float | None:
     """Seconds from `HH:MM:SS.mmm`, `MM:SS.mmm` or seconds; None for anything else."""
-    match = _TIME.fullmatch(text.strip())
+    text = text.strip()
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    match = _CLOCK.fullmatch(text)
     if match is None:
         return None
-    hours, minutes, seconds = match.groups()
-    fields_after_the_first = [
-        part for part in (minutes if hours else None, seconds if minutes else None) if part
-    ]
-    if any(len(part.partition(".")[0]) > _TWO_DIGITS for part in fields_after_the_first):
-        return None
-    return 3600.0 * float(hours or 0) + 60.0 * float(minutes or 0) + float(seconds)
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return 3600.0 * hours + 60.0 * minutes + seconds
 
 
 def _numbered_windows(lines: Iterable[str]) -> list[Window | None]:
