@@ -1,0 +1,1 @@
+"""Assembly (contract, "Assembly"): one clip picked per storyboard slot among its candidates."""
