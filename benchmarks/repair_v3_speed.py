@@ -105,9 +105,7 @@ def cpu_time(command: list[str]) -> tuple[float, dict]:
     return used_s, json.loads(done.stdout)
 
 
-def commands(
-    folder: Path, source: Path, fixed: Path, ffmpeg: str, seconds: int
-) -> tuple[list[str], list[str]]:
+def commands(folder: Path, source: Path, fixed: Path, ffmpeg: str, seconds: int) -> tuple[list[str], list[str]]:
     profile, report = folder / "profile.json", folder / "report.md"
     injection = {
         "variant": "v01_frozen_scene",

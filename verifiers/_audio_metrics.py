@@ -72,9 +72,7 @@ def stoi(reference: Samples, sound: Samples, rate_hz: int, *, extended: bool) ->
     try:
         from pystoi import stoi as measure
     except ImportError as error:
-        raise MetricUnavailable(
-            "intelligibility needs the package pystoi: install avb-mcp[verify]"
-        ) from error
+        raise MetricUnavailable("intelligibility needs the package pystoi: install avb-mcp[verify]") from error
     state = np.random.get_state()
     np.random.seed(0)
     try:

@@ -26,9 +26,7 @@ __all__ = ["Finding", "Severity", "lint", "main"]
 VIDEO_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm")
 
 
-def lint(
-    rubric: JsonValue, brief: str | None = None, task: Mapping[str, object] | None = None
-) -> list[Finding]:
+def lint(rubric: JsonValue, brief: str | None = None, task: Mapping[str, object] | None = None) -> list[Finding]:
     """Everything wrong with `rubric` as loaded from JSON.
 
     `brief` is the prompt as text; `task` a task record (`task.json`), whose own `brief` is read as well.
@@ -50,9 +48,7 @@ def lint(
     return findings + _lint_items(tuple(items), brief, task)
 
 
-def _lint_items(
-    items: tuple[RubricItem, ...], brief: str | None, task: Mapping[str, object] | None
-) -> list[Finding]:
+def _lint_items(items: tuple[RubricItem, ...], brief: str | None, task: Mapping[str, object] | None) -> list[Finding]:
     checks = conditions(items)
     text = "\n".join(part for part in (brief, _brief_of(task)) if part)
     return list(

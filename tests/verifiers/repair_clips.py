@@ -78,9 +78,7 @@ def _encoded_sound(audio: av.AudioStream, sound: Sound, rate_hz: int) -> list[av
     return [packet for piece in [*pieces, None] for packet in audio.encode(piece)]
 
 
-def read_clip(
-    path: Path, *, start_s: float = 0.0, length_s: float = 1e9, height_px: int | None = None
-) -> Clip:
+def read_clip(path: Path, *, start_s: float = 0.0, length_s: float = 1e9, height_px: int | None = None) -> Clip:
     """Part of a file, scaled to `height_px`; the sound mixed to mono at 48 kHz."""
     frames: list[Image] = []
     with av.open(str(path)) as reader:
@@ -109,9 +107,7 @@ def read_sound(path: Path) -> Sound | None:
         if not reader.streams.audio:
             return None
         resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE_HZ)
-        frames = [
-            part for frame in reader.decode(reader.streams.audio[0]) for part in resampler.resample(frame)
-        ]
+        frames = [part for frame in reader.decode(reader.streams.audio[0]) for part in resampler.resample(frame)]
         frames += resampler.resample(None)
     return np.concatenate([frame.to_ndarray()[0] for frame in frames])
 
@@ -127,9 +123,7 @@ def generated_clip(seed: int = 0, *, seconds: int = 6, fps: int = 20) -> Clip:
     rng = np.random.default_rng(seed)
     frames = []
     for _ in range(3):
-        coarse = cv2.resize(
-            rng.integers(0, 256, (9, 14, 3), np.uint8), (280, 180), interpolation=cv2.INTER_CUBIC
-        )
+        coarse = cv2.resize(rng.integers(0, 256, (9, 14, 3), np.uint8), (280, 180), interpolation=cv2.INTER_CUBIC)
         grain = cv2.GaussianBlur(rng.normal(0, 60, (180, 280, 1)).astype(np.float32), (0, 0), 1.0)[..., None]
         texture = np.clip(coarse + grain, 0, 255).astype(np.uint8)
         frames += [texture[40:130, 10 + step : 170 + step] for step in range(seconds * fps // 3)]

@@ -39,9 +39,7 @@ def title(text: str) -> Painter:
     return paint
 
 
-def tone(
-    seconds: float, *, amplitude: float = 0.5, hz: float = 1000.0, channels: int = 1
-) -> npt.NDArray[np.float32]:
+def tone(seconds: float, *, amplitude: float = 0.5, hz: float = 1000.0, channels: int = 1) -> npt.NDArray[np.float32]:
     """A sine in every channel, shape (channels, samples)."""
     time_s = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
     return np.tile(amplitude * np.sin(2 * np.pi * hz * time_s), (channels, 1)).astype(np.float32)

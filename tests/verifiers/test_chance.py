@@ -34,9 +34,7 @@ def test_the_sampled_level_agrees_with_the_exact_one_within_its_error() -> None:
 
 
 @pytest.mark.parametrize(("slots", "expected"), [(3, 0.148), (4, 0.148)])
-def test_guessing_among_a_slots_own_candidates_earns_what_the_contract_says(
-    slots: int, expected: float
-) -> None:
+def test_guessing_among_a_slots_own_candidates_earns_what_the_contract_says(slots: int, expected: float) -> None:
     assert assembly_chance(slots, 3) == pytest.approx(expected, abs=0.0005)
 
 

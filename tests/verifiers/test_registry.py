@@ -33,9 +33,7 @@ def test_every_verifier_has_the_common_surface(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(VERIFIERS))
-def test_a_wrong_command_line_is_an_error_verdict_on_stdout(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_command_line_is_an_error_verdict_on_stdout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert runner(name).main(["--no-such-option"]) == 2
     verdict = Verdict.model_validate_json(capsys.readouterr().out)
     assert (verdict.verifier, verdict.status, verdict.score) == (name, "error", None)

@@ -14,14 +14,10 @@ from tests.verifiers.repurpose_media import moving, write_film
 from verifiers._media import video_frames
 from verifiers._shots import CONTENT_THRESHOLD, MIN_SHOT_FRAMES, ContentCuts
 
-MEDIA = Path(
-    os.environ.get("AVB_TEST_MEDIA", Path(__file__).resolve().parents[2] / ".." / "shared" / "media")
-)
+MEDIA = Path(os.environ.get("AVB_TEST_MEDIA", Path(__file__).resolve().parents[2] / ".." / "shared" / "media"))
 REAL_CLIPS = ["film/bbb_480p_30s.mp4", "film/nasa_13013.mp4", "film/bikes.mp4", "film/oa4_launch.webm"]
 
-needs_media = pytest.mark.skipif(
-    not MEDIA.is_dir(), reason="the shared test media are not here (AVB_TEST_MEDIA)"
-)
+needs_media = pytest.mark.skipif(not MEDIA.is_dir(), reason="the shared test media are not here (AVB_TEST_MEDIA)")
 
 
 def gray(level):
@@ -108,9 +104,7 @@ def test_the_hard_cuts_of_a_real_film_are_found_to_the_frame(clip):
 @needs_media
 @pytest.mark.parametrize("clip", REAL_CLIPS)
 def test_cuts_equal_pyscenedetects_where_it_is_installed(clip):
-    scenedetect = pytest.importorskip(
-        "scenedetect", reason="PySceneDetect is not installed (it is no dependency)"
-    )
+    scenedetect = pytest.importorskip("scenedetect", reason="PySceneDetect is not installed (it is no dependency)")
     manager = scenedetect.SceneManager()
     manager.add_detector(scenedetect.ContentDetector(threshold=27))
     manager.detect_scenes(scenedetect.open_video(str(MEDIA / clip)))

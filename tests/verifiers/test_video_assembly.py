@@ -43,9 +43,7 @@ def test_the_unfloored_value_goes_below_0() -> None:
 
 
 @given(st.integers(1, 12), st.integers(2, 6), st.data())
-def test_more_right_slots_never_earn_less_and_all_earn_1(
-    slots: int, candidates: int, data: st.DataObject
-) -> None:
+def test_more_right_slots_never_earn_less_and_all_earn_1(slots: int, candidates: int, data: st.DataObject) -> None:
     right = data.draw(st.integers(0, slots))
     result = score(right, slots, candidates)
     assert 0.0 <= result.headline <= 1.0
@@ -130,9 +128,7 @@ def manifest(*sources: int) -> list[dict[str, object]]:
     ]
 
 
-def submit(
-    task: Path, tmp_path: Path, rows: object, *, render: str = "solution.mp4"
-) -> tuple[Verdict, Verdict]:
+def submit(task: Path, tmp_path: Path, rows: object, *, render: str = "solution.mp4") -> tuple[Verdict, Verdict]:
     path = tmp_path / "solution.json"
     path.write_text(json.dumps({"segments": rows}))
     options = {"render": task / render, "clips": task / "clips"}

@@ -102,9 +102,7 @@ def test_one_clip_is_always_in_order_and_two_are_right_or_worth_nothing() -> Non
 
 @given(st.permutations(range(1, 8)), st.data())
 def test_clips_named_by_number_string_or_file_are_the_same(order: list[int], data: st.DataObject) -> None:
-    spelled = [
-        data.draw(st.sampled_from([n, float(n), str(n), f" {n} ", f"{n}.mp4", f"{n}.MP4"])) for n in order
-    ]
+    spelled = [data.draw(st.sampled_from([n, float(n), str(n), f" {n} ", f"{n}.mp4", f"{n}.MP4"])) for n in order]
     assert [clip_name(name) for name in spelled] == [str(n) for n in order]
 
 

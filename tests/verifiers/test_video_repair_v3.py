@@ -217,9 +217,7 @@ def test_a_symlink_to_the_source_earns_nothing_for_the_video(cell: Cell, tmp_pat
     assert (verdict.status, verdict.score) == ("invalid", 0.0)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "no window", "- start: 5\n- end: 3", "\0\0\0", "- start: 1e9\n- end: inf"]
-)
+@pytest.mark.parametrize("text", ["", "no window", "- start: 5\n- end: 3", "\0\0\0", "- start: 1e9\n- end: inf"])
 def test_a_report_without_a_window_earns_no_localization(cell: Cell, text: str) -> None:
     fixed = copy_of(cell.source, "golden.mp4")
     verdict = verify(fixed, cell.report(text), cell.source, cell.profile())

@@ -55,9 +55,7 @@ def test_damage_inside_costs_two_and_a_half_times_as_much(
         ("combined", 0.6),
     ],
 )
-def test_perfect_pictures_with_ruined_sound_keep_the_variants_video_share(
-    variant: str, expected: float
-) -> None:
+def test_perfect_pictures_with_ruined_sound_keep_the_variants_video_share(variant: str, expected: float) -> None:
     shares = VARIANT_SHARES.get(variant, DEFAULT_SHARES)
     assert edit_score(Sides(1.0, 1.0), Sides(0.0, 0.0), shares) == pytest.approx(expected)
     assert edit_score(Sides(0.0, 0.0), Sides(1.0, 1.0), shares) == pytest.approx(1 - expected)
@@ -99,9 +97,7 @@ def test_a_delay_costs_its_share_of_150_ms(lag_ms: int) -> None:
     source = noise(96_000)
     lag = lag_ms * 48
     overlap = 1 - abs(lag) / source.size
-    assert similarity(np.roll(source, lag), source) == pytest.approx(
-        overlap * (1 - abs(lag_ms) / 150), abs=0.01
-    )
+    assert similarity(np.roll(source, lag), source) == pytest.approx(overlap * (1 - abs(lag_ms) / 150), abs=0.01)
 
 
 def test_a_delay_beyond_150_ms_or_other_sound_earns_next_to_nothing() -> None:

@@ -136,9 +136,7 @@ def score(clip: Excerpt, fixed: Path, variant: str, folder: Path) -> float:
 
 
 @pytest.mark.parametrize("variant", DEFECTS)
-def test_less_damage_never_scores_less_and_none_scores_1(
-    excerpt: Excerpt, variant: str, tmp_path: Path
-) -> None:
+def test_less_damage_never_scores_less_and_none_scores_1(excerpt: Excerpt, variant: str, tmp_path: Path) -> None:
     scores = []
     for strength in STRENGTHS:
         pictures, sound = DEFECTS[variant](excerpt, strength)

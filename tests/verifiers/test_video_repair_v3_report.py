@@ -110,9 +110,7 @@ def test_numbered_windows_take_precedence_over_blocks() -> None:
 
 
 def test_a_window_without_an_end_is_left_out_but_counts_as_read() -> None:
-    blocks = ["## Diagnosis\n- start: 1\n"] + [
-        f"## Diagnosis\n- start: {n}\n- end: {n + 1}\n" for n in range(20)
-    ]
+    blocks = ["## Diagnosis\n- start: 1\n"] + [f"## Diagnosis\n- start: {n}\n- end: {n + 1}\n" for n in range(20)]
     assert len(reported_windows("".join(blocks), 2)) == 11
     assert len(reported_windows("".join(blocks), 8)) == 15
 

@@ -141,9 +141,7 @@ def test_union_is_the_outer_span_also_for_windows_apart() -> None:
     assert score.value == pytest.approx(10 * (exp(-66) + exp(-72)) / 35)
 
 
-@pytest.mark.parametrize(
-    ("start_s", "end_s", "hit"), [(15, 20, 1.0), (30, 40, 1.0), (15, 19.9, 0.0), (0, 60, 1.0)]
-)
+@pytest.mark.parametrize(("start_s", "end_s", "hit"), [(15, 20, 1.0), (30, 40, 1.0), (15, 19.9, 0.0), (0, 60, 1.0)])
 def test_touching_the_scene_counts(start_s: float, end_s: float, hit: float) -> None:
     [score] = localize([TRUTH], [Window(start_s, end_s)])
     assert score.scene == hit
@@ -176,9 +174,7 @@ def test_localization_stays_between_0_and_1(start_s: float, length_s: float) -> 
 
 
 def described(**changes: object) -> MediaInfo:
-    video = VideoInfo(
-        "h264", 1280, 720, "yuv420p", Fraction(30000, 1001), Fraction(30), Fraction(1), 0, 60.0, 1800, 1
-    )
+    video = VideoInfo("h264", 1280, 720, "yuv420p", Fraction(30000, 1001), Fraction(30), Fraction(1), 0, 60.0, 1800, 1)
     audio = (AudioInfo("aac", 48_000, 2, 60.0),)
     base: dict[str, object] = {"container": "mp4", "duration_s": 60.0, "video": video, "audio": audio}
     return MediaInfo(bit_rate_bps=1, **(base | changes))  # type: ignore[arg-type]
@@ -205,9 +201,7 @@ def test_each_difference_and_each_missing_value_fails_its_item(fixed: MediaInfo,
     assert {item for item, passed in format_items(fixed, described()).items() if not passed} == failed
 
 
-@pytest.mark.parametrize(
-    ("rate", "passed"), [(Fraction(30), False), (Fraction(2996, 100), True), (None, False)]
-)
+@pytest.mark.parametrize(("rate", "passed"), [(Fraction(30), False), (Fraction(2996, 100), True), (None, False)])
 def test_fps_may_differ_by_two_hundredths(rate: Fraction | None, passed: bool) -> None:
     video = VideoInfo("h264", 1280, 720, "yuv420p", rate, Fraction(30), Fraction(1), 0, 60.0, 1800, 1)
     assert format_items(described(video=video), described())["fps"] is passed

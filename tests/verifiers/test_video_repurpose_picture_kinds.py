@@ -88,12 +88,8 @@ def _with_bright_share(share):
 
 
 def test_a_picture_is_black_when_ninety_eight_percent_of_it_is(tmp_path):
-    assert not verdict(
-        make(tmp_path, (1, _with_bright_share(0.019))), "ffmpeg_blackdetect_max_run", max_seconds=0.5
-    )
-    assert verdict(
-        make(tmp_path, (1, _with_bright_share(0.021))), "ffmpeg_blackdetect_max_run", max_seconds=0.5
-    )
+    assert not verdict(make(tmp_path, (1, _with_bright_share(0.019))), "ffmpeg_blackdetect_max_run", max_seconds=0.5)
+    assert verdict(make(tmp_path, (1, _with_bright_share(0.021))), "ffmpeg_blackdetect_max_run", max_seconds=0.5)
 
 
 def test_a_freeze_of_exactly_the_limit_passes_and_a_longer_one_fails(film):
@@ -121,15 +117,11 @@ def test_noise_below_three_permille_stays_frozen_and_a_slow_drift_does_not(tmp_p
 
 
 def test_a_slide_show_of_long_frames_is_frozen(tmp_path):
-    path = write_film(
-        tmp_path / "slides.mp4", [(8, lambda i: np.full((HEIGHT, WIDTH), 60 + 20 * i, np.uint8))], fps=1
-    )
+    path = write_film(tmp_path / "slides.mp4", [(8, lambda i: np.full((HEIGHT, WIDTH), 60 + 20 * i, np.uint8))], fps=1)
     assert check(path, "ffmpeg_freeze_max_run", max_seconds=0.5).value == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("filter_name", "key"), [("blackdetect", "black"), ("freezedetect", "freezedetect.freeze")]
-)
+@pytest.mark.parametrize(("filter_name", "key"), [("blackdetect", "black"), ("freezedetect", "freezedetect.freeze")])
 def test_runs_equal_those_of_libavs_own_filter(tmp_path, filter_name, key):
     stretches = [(1, moving(60)), (0.7, flat(30)), (0.6, _drift(1)), (0.5, flat(20)), (1, moving(90))]
     path = make(tmp_path, *stretches)

@@ -168,9 +168,7 @@ def test_a_stage_that_cannot_run_leaves_a_compound_item_ungraded(run):
 
 
 def test_a_compound_item_of_checks_alone_passes_with_them(run):
-    assert outcomes(run([compound_item("pair", stage(DURATION_OK), stage(DURATION_OK))])[0]) == {
-        "pair": "passed"
-    }
+    assert outcomes(run([compound_item("pair", stage(DURATION_OK), stage(DURATION_OK))])[0]) == {"pair": "passed"}
 
 
 class Recorder:
@@ -228,9 +226,7 @@ def test_no_file_is_no_submission_and_scores_zero(run, tmp_path):
     "content",
     [b"", b"not a film", b"\0" * 4096, b"#EXTM3U\n/etc/passwd\n", b"ffconcat version 1.0\nfile x.mp4\n"],
 )
-def test_a_file_that_is_no_film_is_judged_invalid_and_scores_zero_whatever_the_labels_say(
-    run, tmp_path, content
-):
+def test_a_file_that_is_no_film_is_judged_invalid_and_scores_zero_whatever_the_labels_say(run, tmp_path, content):
     film = tmp_path / "final.mp4"
     film.write_bytes(content)
     verdict, code = run([llm_item("a")], {"a": True}, film=film)

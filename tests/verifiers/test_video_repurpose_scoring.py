@@ -49,9 +49,7 @@ def test_nothing_graded_has_no_score_even_when_a_penalty_was_graded():
 
 
 def test_pillars_are_tallied_apart_and_named_in_order():
-    by_pillar = tally_by_pillar(
-        [Mark(3, 1, FAILED), Mark(0, 2, PASSED), Mark(7, 1, PASSED), Mark(0, 2, FAILED)]
-    )
+    by_pillar = tally_by_pillar([Mark(3, 1, FAILED), Mark(0, 2, PASSED), Mark(7, 1, PASSED), Mark(0, 2, FAILED)])
     assert list(by_pillar) == ["format", "sound", "pillar_7"]
     assert [pillar.earned_share for pillar in by_pillar.values()] == [0.5, 0.0, 1.0]
 
@@ -69,12 +67,8 @@ def test_the_score_stays_in_bounds_and_between_the_extremes_of_a_fully_graded_ru
 
 @given(marks)
 def test_ungraded_counted_as_failed_is_the_lowest_score_and_as_passed_the_highest(rows):
-    pessimist = [
-        Mark(row.pillar, row.weight, FAILED if row.outcome is UNGRADED else row.outcome) for row in rows
-    ]
-    optimist = [
-        Mark(row.pillar, row.weight, PASSED if row.outcome is UNGRADED else row.outcome) for row in rows
-    ]
+    pessimist = [Mark(row.pillar, row.weight, FAILED if row.outcome is UNGRADED else row.outcome) for row in rows]
+    optimist = [Mark(row.pillar, row.weight, PASSED if row.outcome is UNGRADED else row.outcome) for row in rows]
     assert tally(rows).lowest == tally(pessimist).score
     assert tally(rows).highest == tally(optimist).score
 

@@ -113,9 +113,7 @@ def test_levels_equal_a_direct_computation_over_the_whole_signal(tmp_path):
     mono = read_mono_audio(path, rate_hz=LevelTrack.RATE_HZ).astype(np.float64)
     padded = np.pad(mono, LevelTrack.WINDOW // 2)
     starts = range(0, padded.size - LevelTrack.WINDOW + 1, LevelTrack.HOP)
-    expected = [
-        20 * np.log10(np.sqrt(np.mean(padded[start : start + LevelTrack.WINDOW] ** 2))) for start in starts
-    ]
+    expected = [20 * np.log10(np.sqrt(np.mean(padded[start : start + LevelTrack.WINDOW] ** 2))) for start in starts]
     assert levels_db.size == pytest.approx(len(expected), abs=1)
     common = min(levels_db.size, len(expected)) - 3  # the resampler's last samples differ by its delay
     assert levels_db[:common] == pytest.approx(np.array(expected[:common]), abs=0.05)

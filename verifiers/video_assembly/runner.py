@@ -23,9 +23,7 @@ from verifiers.video_assembly.scoring import COMPONENTS, require_every_slot, sco
 NAME = "video_assembly"
 
 
-def verify(
-    submission: Path, reference: Path, *, render: Path | None = None, clips: Path | None = None
-) -> Verdict:
+def verify(submission: Path, reference: Path, *, render: Path | None = None, clips: Path | None = None) -> Verdict:
     """Judge the picked clips; with `render` and `clips`, only those that the render really shows count."""
     return _cli.judged(NAME, lambda: _verify(submission, reference, render, clips))
 

@@ -48,7 +48,5 @@ def score_assembly(
     submission: Sequence[str], reference: Sequence[str], *, candidates_per_slot: int, honest: Sequence[bool]
 ) -> AssemblyScore:
     """A slot counts when it holds the right clip and, with honesty on, the render shows that clip."""
-    correct = [
-        picked == right and shown for picked, right, shown in zip(submission, reference, honest, strict=True)
-    ]
+    correct = [picked == right and shown for picked, right, shown in zip(submission, reference, honest, strict=True)]
     return AssemblyScore(tuple(correct), candidates_per_slot)

@@ -24,9 +24,7 @@ from verifiers.video_order.scoring import COMPONENTS, score_order, true_ranks
 NAME = "video_order"
 
 
-def verify(
-    submission: Path, reference: Path, *, render: Path | None = None, clips: Path | None = None
-) -> Verdict:
+def verify(submission: Path, reference: Path, *, render: Path | None = None, clips: Path | None = None) -> Verdict:
     """Judge a submitted order; with `render` and `clips`, times the honesty factor."""
     return _cli.judged(NAME, lambda: _verify(submission, reference, render, clips))
 

@@ -47,9 +47,7 @@ def duration_gate(submission_s: float, golden_s: float, tolerance_s: float, what
     )
 
 
-def _video_gates(
-    expected: ExpectedVideo, video: VideoInfo | None, golden: VideoInfo | None
-) -> dict[str, Gate]:
+def _video_gates(expected: ExpectedVideo, video: VideoInfo | None, golden: VideoInfo | None) -> dict[str, Gate]:
     if video is None or golden is None:
         return {"video_codec": gate(False, "there is no video stream")}
     size = f"{video.width_px}x{video.height_px}"

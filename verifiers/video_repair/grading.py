@@ -211,9 +211,7 @@ def _tracks(case: Case, rate_hz: int) -> tuple[Samples, Samples, Samples]:
     """Golden, broken and submitted sound; only the last may be the agent's fault."""
     max_s = max(case.broken_s, case.truth.expected.duration_s) + EXTRA_S
     try:
-        golden, broken = (
-            read_sound(path, max_s=max_s, rate_hz=rate_hz) for path in (case.golden, case.broken)
-        )
+        golden, broken = (read_sound(path, max_s=max_s, rate_hz=rate_hz) for path in (case.golden, case.broken))
     except MediaError as error:
         raise AnswerError(f"the answer's sound cannot be read: {error}") from error
     return golden, broken, read_sound(case.submission, max_s=max_s, rate_hz=rate_hz)
@@ -233,9 +231,7 @@ def _gate_sound_length(case: Case, sound: SoundComparison, out: Outcome) -> None
 
 def _copy_gate(near_broken: bool, progress: float) -> Gate:
     copied = near_broken and progress < scoring.MIN_PROGRESS
-    return gate(
-        not copied, f"the content is a copy of the broken input ({progress:.3f} of the way to golden)"
-    )
+    return gate(not copied, f"the content is a copy of the broken input ({progress:.3f} of the way to golden)")
 
 
 def _sound_outside(sound: SoundComparison, anchors: Mapping[str, Anchor], out: Outcome) -> float:
@@ -252,9 +248,7 @@ def _picture_kept(frames: list[FrameScore], anchors: Mapping[str, Anchor], out: 
     if not frames:
         return 1.0
     honest_psnr_db, honest_ssim = anchors["outside_psnr_db"].golden, anchors["outside_ssim"].golden
-    credits = [
-        scoring.picture_frame_kept(frame.psnr_db, frame.ssim, honest_psnr_db, honest_ssim) for frame in frames
-    ]
+    credits = [scoring.picture_frame_kept(frame.psnr_db, frame.ssim, honest_psnr_db, honest_ssim) for frame in frames]
     kept = float(np.mean(credits))
     for name, unit in (("psnr_db", "dB"), ("ssim", "")):
         anchor = anchors["outside_" + name]

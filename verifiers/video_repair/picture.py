@@ -157,9 +157,7 @@ def compare_pictures(
     return result
 
 
-def _neighbourhoods(
-    frames: Iterator[GridFrame], count_into: PictureComparison
-) -> Iterator[Sequence[GridFrame]]:
+def _neighbourhoods(frames: Iterator[GridFrame], count_into: PictureComparison) -> Iterator[Sequence[GridFrame]]:
     """The frames within `DRIFT_FRAMES` of each slot, without end: empty once the frames are long over."""
     held: deque[GridFrame | None] = deque([None] * (2 * DRIFT_FRAMES + 1), maxlen=2 * DRIFT_FRAMES + 1)
 
@@ -183,9 +181,7 @@ def _best(candidates: Sequence[Planes], reference: Planes) -> tuple[FrameScore, 
     errors = [_squared_error(planes, reference) for planes in candidates]
     chosen = int(np.argmin(errors))
     samples = sum(plane.size for plane in reference)
-    ssim = (
-        sum(ssim_plane(a, b) * b.size for a, b in zip(candidates[chosen], reference, strict=True)) / samples
-    )
+    ssim = sum(ssim_plane(a, b) * b.size for a, b in zip(candidates[chosen], reference, strict=True)) / samples
     return FrameScore(_psnr_db(errors[chosen], samples), ssim), candidates[chosen]
 
 

@@ -47,9 +47,7 @@ class TimeRange(_Model):
     @model_validator(mode="after")
     def _ends_after_start(self) -> Self:
         if self.end_s <= self.start_s:
-            raise ValueError(
-                f"the range ends at {self.end_s} s, which is not after its start {self.start_s} s"
-            )
+            raise ValueError(f"the range ends at {self.end_s} s, which is not after its start {self.start_s} s")
         return self
 
     @property

@@ -79,9 +79,7 @@ def measured(value: float, anchor: Anchor, unit: str = "") -> Measurement:
     return Measurement(value=finite, broken=anchor.broken, golden=anchor.golden, score=score, unit=unit)
 
 
-def weighted(
-    values: Mapping[str, float], anchors: Mapping[str, Anchor], weights: Mapping[str, float]
-) -> float:
+def weighted(values: Mapping[str, float], anchors: Mapping[str, Anchor], weights: Mapping[str, float]) -> float:
     """The weighted mean of the anchored values, over the terms that tell broken from golden."""
     useful = [name for name in weights if tells_apart(name, anchors[name])]
     if not useful:
@@ -176,9 +174,7 @@ class RangeMatch:
         return 2.0 * self.matched / (self.reference_count + self.submission_count)
 
 
-def match_ranges(
-    reference: Sequence[TimeRange], submission: Sequence[TimeRange], tolerance_s: float
-) -> RangeMatch:
+def match_ranges(reference: Sequence[TimeRange], submission: Sequence[TimeRange], tolerance_s: float) -> RangeMatch:
     """Each true range, in order, looks at the closest unused reported one, the earlier of two as close.
 
     It counts when both ends are within the tolerance, and is used up only then.

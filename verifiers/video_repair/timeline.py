@@ -164,9 +164,7 @@ def without_ranges(sound: Samples, ranges: Sequence[TimeRange]) -> tuple[Floats,
     return np.concatenate(kept, dtype=np.float64), joints
 
 
-def render_correlations(
-    broken: Samples, render: Samples, ranges: Sequence[TimeRange], lag_s: float
-) -> list[float]:
+def render_correlations(broken: Samples, render: Samples, ranges: Sequence[TimeRange], lag_s: float) -> list[float]:
     """Peak correlation of each 1 s window, every 0.5 s, of what the cuts should leave with the render.
 
     Windows across a joint are left out where there are others: cuts snap to frames, so the two pieces in them

@@ -56,9 +56,7 @@ class Picture:
     def sharpness(self) -> float:
         """Variance of the Laplacian."""
         edges = cv2.Laplacian(self.gray, cv2.CV_16S)
-        return (
-            float(cv2.norm(edges, cv2.NORM_L2SQR)) / edges.size - (cv2.sumElems(edges)[0] / edges.size) ** 2
-        )
+        return float(cv2.norm(edges, cv2.NORM_L2SQR)) / edges.size - (cv2.sumElems(edges)[0] / edges.size) ** 2
 
     @cached_property
     def difference_hash(self) -> int:

@@ -97,9 +97,7 @@ def sample_places(chunk: Chunk, fps: float) -> range:
     return range(0, min(_capacity(chunk, fps), step * sample_limit(chunk)), step)
 
 
-def place_frames(
-    frames: Iterator[DecodedFrame], fps: float, chunks: Sequence[Chunk]
-) -> Iterator[PlacedFrame]:
+def place_frames(frames: Iterator[DecodedFrame], fps: float, chunks: Sequence[Chunk]) -> Iterator[PlacedFrame]:
     """Count frames within chunks: a chunk starts at the frame on its start and takes `duration × fps`."""
     origin_s: float | None = None
     opened = 0

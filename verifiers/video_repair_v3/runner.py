@@ -59,9 +59,7 @@ class Judged:
     reason: str = ""
 
 
-def verify(
-    fixed: Path, report: Path, source: Path, profile: Path, *, fix_v03_window: bool = False
-) -> Verdict:
+def verify(fixed: Path, report: Path, source: Path, profile: Path, *, fix_v03_window: bool = False) -> Verdict:
     """Judge a repaired video and its report against the source video and the cell's profile."""
     return _cli.judged(
         NAME,
@@ -134,9 +132,7 @@ def _judge_video(
     fixed_info = media_info(fixed)
     items = format_items(fixed_info, source_info)
     gates = {
-        f"format.{item}": Gate(
-            passed=passed, reason="" if passed else "differs from the source or is missing"
-        )
+        f"format.{item}": Gate(passed=passed, reason="" if passed else "differs from the source or is missing")
         for item, passed in items.items()
     }
     form = Judged(sum(items.values()) / len(items), gates=gates)

@@ -35,9 +35,7 @@ class ChunkSound:
     outside_s: float
 
 
-def compare_sound(
-    fixed: Path | None, source: Path | None, chunks: Sequence[Chunk], window: Window | None
-) -> Sides:
+def compare_sound(fixed: Path | None, source: Path | None, chunks: Sequence[Chunk], window: Window | None) -> Sides:
     """Both sides of the window over all chunks, weighted by duration; None is a file without sound."""
     fixed_sound = _Track(_blocks(fixed))
     source_sound = _Track(answer_side(_blocks(source)))

@@ -61,9 +61,7 @@ class _Viewing:
 def grade(items: Sequence[RubricItem], final: Path, judge: Judge) -> list[Row]:
     """Answer every item about `final`; `MediaError` if it is no readable media file."""
     checks = [bind(step) for item in items for step in _python_steps(item)]
-    measures = dict.fromkeys(
-        measure for check in checks if isinstance(check, Check) for measure in check.measures
-    )
+    measures = dict.fromkeys(measure for check in checks if isinstance(check, Check) for measure in check.measures)
     viewing = _Viewing(final, watch(final, measures), judge)
     return [Row(item, _answer(item, viewing)) for item in items]
 

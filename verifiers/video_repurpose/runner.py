@@ -72,9 +72,7 @@ def _verdict(rows: Sequence[Row], notes: list[str]) -> Verdict:
             "weights": asdict(total) | {"positive_total": total.positive_total},
             "score_if_ungraded_fail": total.lowest,
             "score_if_ungraded_pass": total.highest,
-            "pillars": {
-                name: asdict(pillar) | {"score": pillar.earned_share} for name, pillar in by_pillar.items()
-            },
+            "pillars": {name: asdict(pillar) | {"score": pillar.earned_share} for name, pillar in by_pillar.items()},
             "items": [_item_details(row) for row in rows],
         },
     )

@@ -56,9 +56,7 @@ def freeze_max_run(params: FreezeMaxRun, film: Film) -> Finding:
     return _longest_run("frozen", film[FrozenRuns()], params.max_seconds, params.exclude_last_seconds, film)
 
 
-def _longest_run(
-    what: str, runs: tuple[Run, ...], max_s: float, exclude_last_s: float, film: Film
-) -> Finding:
+def _longest_run(what: str, runs: tuple[Run, ...], max_s: float, exclude_last_s: float, film: Film) -> Finding:
     """Only the part of a run before the cutoff counts: the excluded end may hold what it likes.
 
     The cutoff is measured from the container's duration; a file that gives none has no excluded end.
@@ -100,9 +98,7 @@ def max_shot(params: MaxShot, film: Film) -> Finding:
     if not durations_s:
         return decide(False, "there are no pictures")
     longest_s = max(durations_s)
-    evidence = (
-        f"longest of {len(durations_s)} shots {longest_s:.3f} s, at most {params.max_seconds:g} s allowed"
-    )
+    evidence = f"longest of {len(durations_s)} shots {longest_s:.3f} s, at most {params.max_seconds:g} s allowed"
     return decide(longest_s <= params.max_seconds + TIME_SLACK_S, evidence, longest_s, "s")
 
 
@@ -112,9 +108,7 @@ def decode_no_errors(params: NoParams, film: Film) -> Finding:  # noqa: ARG001
 
 
 KINDS: dict[str, Kind[Any]] = {
-    "ffmpeg_blackdetect_max_run": Kind(
-        BlackMaxRun, black_max_run, lambda params: (BlackRuns(params.pix_th),)
-    ),
+    "ffmpeg_blackdetect_max_run": Kind(BlackMaxRun, black_max_run, lambda params: (BlackRuns(params.pix_th),)),
     "ffmpeg_freeze_max_run": Kind(FreezeMaxRun, freeze_max_run, lambda _: (FrozenRuns(),)),
     "ffmpeg_brightness_at_times": Kind(
         BrightnessAtTimes,

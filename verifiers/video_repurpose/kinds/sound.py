@@ -54,8 +54,7 @@ def silence_max_run(params: SilenceMaxRun, film: Film) -> Finding:
         return decide(False, NO_SOUND)
     longest_s = longest_run(levels_db < params.threshold_db) * LevelTrack.HOP / LevelTrack.RATE_HZ
     evidence = (
-        f"longest run below {params.threshold_db:g} dB {longest_s:.3f} s, "
-        f"at most {params.max_seconds:g} s allowed"
+        f"longest run below {params.threshold_db:g} dB {longest_s:.3f} s, at most {params.max_seconds:g} s allowed"
     )
     return decide(longest_s <= params.max_seconds, evidence, longest_s, "s")
 

@@ -165,9 +165,7 @@ def _duration(where: str, params: header.DurationRange, facts: BriefFacts) -> It
 
 def _rate(where: str, params: header.FpsRange, facts: BriefFacts) -> Iterator[Finding]:
     allowed = interval(params.min, params.max)
-    fits = any(
-        allowed.low <= rate <= allowed.high for asked in facts.rates_fps for rate in (asked, asked * NTSC)
-    )
+    fits = any(allowed.low <= rate <= allowed.high for asked in facts.rates_fps for rate in (asked, asked * NTSC))
     if facts.rates_fps and not allowed.empty and not fits:
         asked_text = " or ".join(f"{rate:g}" for rate in sorted(facts.rates_fps))
         yield error("brief-fps", where, f"the brief asks for {asked_text} fps, the rubric for {allowed} fps")

@@ -72,10 +72,9 @@ def unreachable(conditions: tuple[Condition, ...]) -> Iterator[Finding]:
             case picture.MedianShot(min=low) if low is not None and low > longest_s:
                 sentence = f"a median shot of {low:g} s does not fit into the {longest_s:g} s allowed"
                 yield error("unreachable", condition.where, sentence)
-            case (
-                picture.BlackMaxRun(exclude_last_seconds=last)
-                | picture.FreezeMaxRun(exclude_last_seconds=last)
-            ) if last >= longest_s:
+            case picture.BlackMaxRun(exclude_last_seconds=last) | picture.FreezeMaxRun(exclude_last_seconds=last) if (
+                last >= longest_s
+            ):
                 yield warning("always-passes", condition.where, f"the excluded {last:g} s are the whole film")
 
 
@@ -86,9 +85,7 @@ def contradictions(conditions: tuple[Condition, ...]) -> Iterator[Finding]:
         for earlier in wanted[:place]:
             clash = _clash(earlier, later)
             if clash:
-                yield error(
-                    "contradiction", later.where, f"it cannot pass together with {earlier.where}: {clash}"
-                )
+                yield error("contradiction", later.where, f"it cannot pass together with {earlier.where}: {clash}")
 
 
 def allowed_duration(conditions: tuple[Condition, ...]) -> Interval:
@@ -113,9 +110,7 @@ def _out_of_range(condition: Condition) -> Iterator[Finding]:
     if allowed.empty:
         yield error("unreachable", condition.where, f"{quantity}: the minimum exceeds the maximum, {allowed}")
     elif (allowed & possible).empty:
-        yield error(
-            "unreachable", condition.where, f"{quantity}: {allowed} lies outside the possible {possible}"
-        )
+        yield error("unreachable", condition.where, f"{quantity}: {allowed} lies outside the possible {possible}")
     elif isinstance(condition.params, sound.LoudnessMin) and condition.params.threshold_db >= 0:
         yield error("unreachable", condition.where, "mean volume never exceeds 0 dB")
 
@@ -138,15 +133,11 @@ def _times_beyond(where: str, params: picture.BrightnessAtTimes, longest_s: floa
         yield error("unreachable", where, f"{wanted} bright pictures wanted, {len(params.times)} times given")
     elif len(inside) < wanted:
         named = ", ".join(f"{time_s:g}" for time_s in outside)
-        sentence = (
-            f"{wanted} bright pictures wanted, but at {named} s no allowed film ({longest_s:g} s) has one"
-        )
+        sentence = f"{wanted} bright pictures wanted, but at {named} s no allowed film ({longest_s:g} s) has one"
         yield error("unreachable", where, sentence)
     elif outside:
         named = ", ".join(f"{time_s:g}" for time_s in outside)
-        yield warning(
-            "time-beyond-end", where, f"no allowed film ({longest_s:g} s) has a picture at {named} s"
-        )
+        yield warning("time-beyond-end", where, f"no allowed film ({longest_s:g} s) has a picture at {named} s")
     if params.min_brightness >= 255:
         yield error("unreachable", where, "no picture is brighter than 255")
 

@@ -25,16 +25,12 @@ def unknown_fields(where: str, row: JsonValue, item: RubricItem) -> Iterator[Fin
 def duplicate_ids(items: tuple[RubricItem, ...]) -> Iterator[Finding]:
     for item_id, count in Counter(item.id for item in items).items():
         if count > 1:
-            yield error(
-                "duplicate-id", item_id, f"{count} items share this id, so labels cannot tell them apart"
-            )
+            yield error("duplicate-id", item_id, f"{count} items share this id, so labels cannot tell them apart")
 
 
 def weights_and_pillars(items: tuple[RubricItem, ...]) -> Iterator[Finding]:
     if not any(item.weight > 0 for item in items):
-        yield error(
-            "no-positive-weight", "rubric", "no item has a positive weight, so there is nothing to earn"
-        )
+        yield error("no-positive-weight", "rubric", "no item has a positive weight, so there is nothing to earn")
     for item in items:
         if item.weight == 0:
             yield warning("no-effect", item.id, "weight 0: neither passing nor failing changes the score")
@@ -69,9 +65,7 @@ def _compound(item: CompoundItem) -> Iterator[Finding]:
         where = f"{item.id} stage {number}"
         if isinstance(stage, PythonStage):
             if stage.saved_name in saved:
-                yield warning(
-                    "saved-twice", where, f"{stage.saved_name} replaces what an earlier stage saved"
-                )
+                yield warning("saved-twice", where, f"{stage.saved_name} replaces what an earlier stage saved")
             saved.add(stage.saved_name)
             continue
         yield from _question(where, stage.prompt or item.criterion, saved)
@@ -80,14 +74,10 @@ def _compound(item: CompoundItem) -> Iterator[Finding]:
         if unused:
             yield warning("unused-evidence", where, f"the prompt never uses {', '.join(unused)}")
         if number < len(item.stages):
-            yield error(
-                "unreachable-stage", where, "the question decides the item; the stages after it never run"
-            )
+            yield error("unreachable-stage", where, "the question decides the item; the stages after it never run")
         return
     if not any(isinstance(stage, LlmStage) for stage in item.stages):
-        yield warning(
-            "no-question", item.id, "a compound item without an llm stage is only its python stages"
-        )
+        yield warning("no-question", item.id, "a compound item without an llm stage is only its python stages")
 
 
 def _question(where: str, prompt: str, saved: set[str]) -> Iterator[Finding]:
