@@ -36,6 +36,16 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/cog --check README.md docs/tools.md
+
+docs: $(STAMP)
+	$(BIN)/cog -r README.md docs/tools.md
+
+test-mcp: $(STAMP)
+	$(BIN)/python -m pytest -m conformance -v tests/conformance
+
+test-harness: $(STAMP)
+	$(BIN)/python -m pytest -m harness -v tests/harness
 
 clean:
 	rm -rf $(VENV) demo .tools

@@ -123,6 +123,23 @@ def tools(
 
 
 @app.command()
+def setup(
+    harness: Annotated[str, typer.Argument(help="claude_code, codex_cli, opencode, gemini_cli or openclaw.")],
+    workspace: Workspace = Path(),
+    arm: Annotated[str, typer.Option(help="typed, typed-only or shell.")] = "typed",
+    write: Annotated[bool, typer.Option("--write", help="Write the files; other entries in them stay.")] = False,
+) -> None:
+    """Show (or write) what a harness needs to start this server, and the headless command for an arm."""
+    from avb_mcp.setup_harness import describe, describe_written, plan_setup, write_setup
+    from harness_configs._base import Arm
+
+    if arm not in list(Arm):
+        raise UserError(f"There is no arm {arm!r}. Use {', '.join(Arm)}.")
+    plan = plan_setup(harness, workspace, Arm(arm))
+    typer.echo(describe_written(plan, write_setup(plan)) if write else describe(plan), nl=False)
+
+
+@app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the sheet.")] = Path("demo")) -> None:
     """Make a small film, serve it, call the tools over real stdio as an agent would, show the sheet."""
     from avb_mcp.demo import run_demo

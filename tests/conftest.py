@@ -13,7 +13,6 @@ from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call
 from primitives.registry import by_name
 
-
 # Machines under load are slow, not wrong; and a run must not depend on luck.
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci")
@@ -26,6 +25,11 @@ def folder(tmp_path: Path) -> Path:
     for name in ("materials", "work", "outputs"):
         (root / name).mkdir(parents=True)
     return root
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ The blocks survive scaling and coding, so a test can read from any picture which
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,10 @@ import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+from primitives._base import Answer
+from primitives._sheet import GAP_PX, Layout
+from primitives.frame_grid import FrameGridResult
 
 BITS = 16
 SHARED_MEDIA = Path(os.environ.get("AVB_TEST_MEDIA", Path(__file__).resolve().parents[2] / "shared" / "media"))
@@ -108,8 +113,23 @@ def _tone(seconds: float, rate_hz: int, start_s: float) -> list[av.AudioFrame]:
     return chunks
 
 
-def loop_packets(source: Path, destination: Path, times: int) -> Path:
-    """A long film in a second: the same packets over and over, timestamps moved on."""
+def cut_cells(answer: Answer) -> list[NDArray[np.uint8]]:
+    """The cells of a contact sheet, cut out of its picture by the grid that its text states."""
+    assert isinstance(answer.result, FrameGridResult) and answer.image is not None
+    picture = cv2.imdecode(np.frombuffer(answer.image.data, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    width, height, columns, rows = (int(number) for number in re.findall(r"\d+", answer.result.sheet))
+    assert picture.shape[:2] == (height, width) == (answer.image.height_px, answer.image.width_px)
+    layout = Layout(columns, rows, (width - GAP_PX) // columns - GAP_PX, (height - GAP_PX) // rows - GAP_PX)
+    cells = []
+    for cell in answer.result.cells:
+        left, top = layout.corner_px(cell.cell - 1)
+        cells.append(picture[top : top + layout.cell_height_px, left : left + layout.cell_width_px])
+    return cells
+
+
+def loop_packets(source: Path, destination: Path, times: int, keyframes: int | None = None) -> Path:
+    """A long film in a second: the same packets over and over; with only the first `keyframes` marked as such."""
     with av.open(str(source)) as first, av.open(str(destination), "w") as container:
         stream = first.streams.video[0]
         copy = container.add_stream_from_template(stream)
@@ -121,5 +141,6 @@ def loop_packets(source: Path, destination: Path, times: int) -> Path:
                 packet.stream = copy
                 packet.time_base = stream.time_base
                 packet.pts, packet.dts = pts + turn * length, dts + turn * length
+                packet.is_keyframe = packet.is_keyframe and (keyframes is None or turn < keyframes)
                 container.mux(packet)
     return destination

@@ -6,6 +6,7 @@ not decode (damage) is answered with the nearest one that does, under its own nu
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from primitives._media.timeline import Timeline
 
 READ_ON_FRAMES = 12
 """Frames that are cheaper to decode through than to seek over."""
+SKIPPING_DECODERS = frozenset({"h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4"})
+"""Decoders that take the order to skip packet by packet; others read it once, when they open."""
 TRIES = 3
 """Keyframes to try, going back, before a damaged stretch is given up."""
 
@@ -112,8 +115,10 @@ def _frames_from(
     container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int, wanted_pts: set[int]
 ) -> Iterator[VideoFrame | None]:
     """Frames from a keyframe on, wanted ones never skipped; None while a packet gives none."""
+    context = stream.codec_context
+    skips = context.name in SKIPPING_DECODERS
     for packet in _packets_from(container, stream, timeline, start_pts):
-        stream.codec_context.skip_frame = "DEFAULT" if packet.pts in wanted_pts or not packet.size else "NONREF"
+        context.skip_frame = "NONREF" if skips and packet.size and packet.pts not in wanted_pts else "DEFAULT"
         frames = _decode(packet)
         yield from frames if frames else (None,)
     # A damaged end comes without the demuxer's own flush, and frames still wait inside the decoder.
@@ -123,21 +128,23 @@ def _frames_from(
 def _packets_from(
     container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int
 ) -> Iterator[Packet[VideoStream]]:
-    """Packets from the keyframe at `start_pts` or, where the format seeks roughly, from somewhere before it."""
+    """Packets from the keyframe at `start_pts`, or from an earlier one where the format seeks roughly."""
     step = int(timeline.step_pts)
-    for back in (0, 8 * step, 64 * step, 1024 * step, None):
-        target = int(timeline.pts[0]) - 8 * step if back is None else start_pts - back
+    for back in (0, 16 * step, 128 * step, 2048 * step):
         try:
-            container.seek(target, stream=stream, backward=True)
-            packets = container.demux(stream)
-            first = next(packets)
-        except (av.error.FFmpegError, StopIteration):
-            continue
-        landed = first.pts if first.pts is not None else first.dts
-        if back is None or (first.size and landed is not None and landed <= start_pts):
+            container.seek(start_pts - back, stream=stream, backward=True)
+        except av.error.FFmpegError:
+            break
+        packets = _until_damage(container.demux(stream))
+        first = next((packet for packet in packets if packet.is_keyframe or not packet.size), None)
+        # A timestamp after a rough seek is a guess until a keyframe confirms it.
+        if first is not None and first.pts is not None and first.pts <= start_pts and timeline.has_start(first.pts):
             yield first
-            yield from _until_damage(packets)
+            yield from packets
             return
+    with contextlib.suppress(av.error.FFmpegError):
+        container.seek(int(timeline.pts[0]) - 2048 * step, stream=stream, backward=True)
+    yield from _until_damage(container.demux(stream))
 
 
 def _until_damage(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:

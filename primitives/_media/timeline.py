@@ -86,6 +86,14 @@ class Timeline:
         first = self.frame_at(start_s)
         return range(first, max(first, last) + 1)
 
+    def has_start(self, pts: int) -> bool:
+        """Whether a timestamp is that of a keyframe from which frames are decoded."""
+        return pts in self._starts
+
+    @cached_property
+    def _starts(self) -> frozenset[int]:
+        return frozenset(self.decode_from.tolist())
+
     def index_of(self, pts: int) -> int:
         """The frame that carries a timestamp, or the one before it."""
         return max(0, int(np.searchsorted(self.pts, pts, side="right")) - 1)

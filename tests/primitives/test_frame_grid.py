@@ -1,7 +1,6 @@
 """frame_grid: what a cell says is what it shows."""
 
 import math
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -14,39 +13,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from primitives._base import Answer, UserError
-from primitives._sheet import GAP_PX, MAX_BYTES, MAX_SIDE_PX, Layout, encode, plan_layout
+from primitives._sheet import MAX_BYTES, MAX_SIDE_PX, encode, plan_layout
 from primitives.frame_grid import FrameGridResult
-from tests.media import make_film, numbered_frame, read_number
+from tests.media import cut_cells, make_film, numbered_frame, read_number
 
 Run = Callable[..., Answer]
 Pixels = NDArray[np.uint8]
 
 
-def sheet(answer: Answer) -> Pixels:
-    assert answer.image is not None
-    picture = cv2.imdecode(np.frombuffer(answer.image.data, np.uint8), cv2.IMREAD_COLOR)
-    assert picture is not None
-    assert picture.shape[:2] == (answer.image.height_px, answer.image.width_px)
-    return np.asarray(picture, dtype=np.uint8)
-
-
 def result(answer: Answer) -> FrameGridResult:
     assert isinstance(answer.result, FrameGridResult)
     return answer.result
-
-
-def cells(answer: Answer) -> list[Pixels]:
-    """The cells as cut out of the sheet, from the grid that the text states."""
-    width, height, columns, rows = (int(number) for number in re.findall(r"\d+", result(answer).sheet))
-    cell_w = (width - GAP_PX) // columns - GAP_PX
-    cell_h = (height - GAP_PX) // rows - GAP_PX
-    layout = Layout(columns, rows, cell_w, cell_h)
-    picture = sheet(answer)
-    cut = []
-    for cell in result(answer).cells:
-        left, top = layout.corner_px(cell.cell - 1)
-        cut.append(picture[top : top + cell_h, left : left + cell_w])
-    return cut
 
 
 def label_likeness(cell: Pixels, label: str) -> float:
@@ -69,7 +46,7 @@ def test_labels_and_times_agree_with_the_clock_in_the_picture(folder: Path, run:
     half_frame_s = float(0.5 / Fraction(fps))
     listed = result(answer).cells
     labels = [f"#{cell.cell:02d} {cell.time_s:.2f}s" for cell in listed]
-    for cell, picture in zip(listed, cells(answer), strict=True):
+    for cell, picture in zip(listed, cut_cells(answer), strict=True):
         true_s = float(read_number(picture) / Fraction(fps))
         assert abs(cell.time_s - true_s) < 0.001
         likely = max(labels, key=lambda label: label_likeness(picture, label))
@@ -80,19 +57,19 @@ def test_labels_and_times_agree_with_the_clock_in_the_picture(folder: Path, run:
 def test_both_ends_of_a_range_are_shown_and_the_end_is_excluded(folder: Path, run: Run) -> None:
     make_film(folder / "materials/a.mp4", frames=100)
     answer = run("frame_grid", path="materials/a.mp4", start_s=1.0, end_s=2.0, count=5)
-    assert [read_number(cell) for cell in cells(answer)] == [25, 31, 37, 43, 49]
+    assert [read_number(cell) for cell in cut_cells(answer)] == [25, 31, 37, 43, 49]
 
 
 def test_every_frame_of_a_short_range_comes_once(folder: Path, run: Run) -> None:
     make_film(folder / "materials/a.mp4", frames=100)
     answer = run("frame_grid", path="materials/a.mp4", start_s=0.48, end_s=1.0, all_frames=True)
-    assert [read_number(cell) for cell in cells(answer)] == list(range(12, 25))
+    assert [read_number(cell) for cell in cut_cells(answer)] == list(range(12, 25))
 
 
 def test_asked_times_come_in_the_asked_order(folder: Path, run: Run) -> None:
     make_film(folder / "materials/a.mp4", frames=100)
     answer = run("frame_grid", path="materials/a.mp4", times_s=[3.0, 0.5, 0.52, 3.0])
-    assert [read_number(cell) for cell in cells(answer)] == [75, 12, 13, 75]
+    assert [read_number(cell) for cell in cut_cells(answer)] == [75, 12, 13, 75]
 
 
 def test_one_frame_every_so_often(folder: Path, run: Run) -> None:
@@ -117,13 +94,13 @@ def test_several_clips_show_first_middle_and_last(folder: Path, run: Run) -> Non
         (2, 5),
         (2, 10),
     ]
-    assert [read_number(cell) for cell in cells(answer)] == [0, 10, 20, 0, 5, 10]
+    assert [read_number(cell) for cell in cut_cells(answer)] == [0, 10, 20, 0, 5, 10]
 
 
 def test_a_region_is_zoomed_from_full_resolution(folder: Path, run: Run) -> None:
     make_film(folder / "materials/a.mp4", frames=5, size=(1280, 720), options={"crf": "10"})
     answer = run("frame_grid", path="materials/a.mp4", count=1, region=[0.75, 0.75, 0.25, 0.25])
-    shown = cells(answer)[0]
+    shown = cut_cells(answer)[0]
     assert shown.shape[:2] == (180, 320)
     truth = numbered_frame(2, 1280, 720)[540:, 960:]
     assert np.abs(shown[40:].astype(int) - truth[40:].astype(int)).mean() < 6
@@ -157,7 +134,7 @@ def test_a_variable_rate_film_is_sampled_evenly_in_time(folder: Path, run: Run) 
     make_film(folder / "materials/a.mp4", frames=70, times=times)
     answer = run("frame_grid", path="materials/a.mp4", count=5)
     assert [round(cell.time_s, 2) for cell in result(answer).cells] == pytest.approx([0, 1.2, 2.4, 3.6, 4.8], abs=0.21)
-    assert [read_number(cell) for cell in cells(answer)] == [cell.frame for cell in result(answer).cells]
+    assert [read_number(cell) for cell in cut_cells(answer)] == [cell.frame for cell in result(answer).cells]
 
 
 @given(st.integers(1, 100), st.floats(0.2, 5.0), st.integers(1, 8192))
