@@ -187,7 +187,7 @@ def choose_frames(timeline: Timeline, request: FrameGridRequest, name: str) -> l
 
 def _take(film: _Film, region: list[float], total: int, done: int, notes: list[str], call: Call) -> list[_Taken]:
     """Decode the frames of one film, each at the size in which the sheet can show it."""
-    from primitives._media.frames import decode_frames
+    from primitives._media.frames import Shown, map_frames
     from primitives._media.picture import bgr, look_of, region_bgr
     from primitives._media.source import open_media, video_stream
     from primitives._sheet import plan_layout
@@ -195,8 +195,9 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
     with open_media(film.path, film.name) as container:
         stream = video_stream(container, film.name)
         pixel_aspect = stream.sample_aspect_ratio if stream is not None else None
-    taken: dict[int, _Taken] = {}
-    for shown in decode_frames(film.path, film.name, film.scan, film.frames, call.check):
+    finished = itertools.count(done + 1)
+
+    def picture_of(shown: Shown) -> tuple[int, _Taken]:
         look = look_of(shown.frame, pixel_aspect)
         width, height = look.size_px(shown.frame.width, shown.frame.height)
         if region:
@@ -205,12 +206,15 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
             cell = plan_layout(total, width / height, width)
             picture = bgr(shown.frame, look, cell.cell_width_px, cell.cell_height_px)
         time_s = round(float(film.timeline.time_of(shown.number)), 4)
-        taken[shown.wanted] = _Taken(film, shown.number, time_s, picture)
-        if shown.number != shown.wanted:
-            notes.append(f"{film.name}: frame {shown.wanted} does not decode, frame {shown.number} is shown instead")
-        call.progress(done + len(taken), total, f"frame {shown.number} of {film.name}")
+        call.progress(next(finished), total, f"frame {shown.number} of {film.name}")
+        return shown.wanted, _Taken(film, shown.number, time_s, picture)
+
+    taken = dict(map_frames(film.path, film.name, film.scan, film.frames, picture_of, call.check))
     if not taken:
         raise UserError(f"No frame of {film.name} decodes there: the file is damaged. Try another range or file.")
+    for wanted, shot in taken.items():
+        if shot.number != wanted:
+            notes.append(f"{film.name}: frame {wanted} does not decode, frame {shot.number} is shown instead")
     return [taken[number] for number in film.frames if number in taken]
 
 
