@@ -18,6 +18,7 @@ help:
 	@echo "make test-harness  real harness command lines (from npm) against a scripted model on loopback"
 
 $(STAMP): pyproject.toml
+	@echo "setting up $(VENV) (once)"
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && uv pip install --quiet --python $(BIN)/python -e ".[$(EXTRAS)]"; \
 	else \
