@@ -37,10 +37,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cog --check README.md docs/tools.md
+	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md
 
 docs: $(STAMP)
-	$(BIN)/cog -r README.md docs/tools.md
+	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md
 
 test-mcp: $(STAMP)
 	$(BIN)/python -m pytest -m conformance -v tests/conformance
