@@ -58,7 +58,7 @@ def test_an_unknown_verifier_is_refused_with_the_known_names() -> None:
     ("trouble", "code", "status"),
     [
         (SubmissionMissing("nothing there"), 0, "no_submission"),
-        (SubmissionError("not a list"), 0, "invalid"),
+        (SubmissionError("no list in \udcff.json"), 0, "invalid"),
         (AnswerError("no reference"), 2, "error"),
         (RuntimeError("a bug \ud800"), 2, "error"),
         (RecursionError("too deep"), 2, "error"),
