@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +28,8 @@ class Attempt:
     clip: Callable[[Task], Clip]
     export: Export | None = None
     report: Callable[[Task], str] = lambda task: report_of(task.truth.ranges)
+    copy: str | None = None
+    """Hand in this file of the answer folder instead of writing the clip."""
 
 
 def golden(task: Task) -> Clip:
@@ -88,6 +91,9 @@ def over_suppressed(sound: Sound) -> Sound:
 
 
 EVERY_KIND = {
+    "golden": Attempt((1.0, 1.0), golden, copy="golden.mp4"),
+    "broken, verbatim": Attempt(NOTHING, broken, copy="broken.mp4"),
+    "control: golden re-encoded": Attempt(FULL, golden),
     "broken re-encoded": Attempt(NOTHING, broken),
     "broken re-encoded badly": Attempt(NOTHING, broken, Export(crf="30", audio_bit_rate=48_000)),
     "broken with one changed frame": Attempt(NOTHING, one_changed_frame),
@@ -99,14 +105,17 @@ EVERY_KIND = {
     "broken, louder": Attempt(NOTHING, sound_of(broken, lambda sound: 4 * sound)),
     "golden of another task": Attempt(NOTHING, of_another_task),
     "half as long": Attempt(NOTHING, shorter),
-    "golden at another audio rate": Attempt(NOTHING, golden, Export(audio_rate_hz=44_100)),
-    "golden in another codec": Attempt(NOTHING, golden, Export(codec="libx265")),
-    "golden in another container": Attempt(NOTHING, golden, Export(container="matroska")),
-    "golden with non-square pixels": Attempt(NOTHING, golden, Export(sample_aspect=Fraction(4, 3))),
     "control: a fragmented mp4": Attempt(FULL, golden, Export(movflags="frag_keyframe+empty_moov")),
     "control: QuickTime's flavour": Attempt(FULL, golden, Export(container="mov")),
     "control: one frame late": Attempt(FULL, one_frame_late),
     "control: sound 20 ms late": Attempt(FULL, sound_of(golden, delayed(960))),
+}
+
+FORMAT = {  # gates that no kind sees differently
+    "golden at another audio rate": Attempt(NOTHING, golden, Export(audio_rate_hz=44_100)),
+    "golden in another codec": Attempt(NOTHING, golden, Export(codec="libx265")),
+    "golden in another container": Attempt(NOTHING, golden, Export(container="matroska")),
+    "golden with non-square pixels": Attempt(NOTHING, golden, Export(sample_aspect=Fraction(4, 3))),
 }
 
 
@@ -153,7 +162,10 @@ def wrong_rewards(task: Task, attempts: dict[str, Attempt], folder: Path) -> dic
     for number, (name, attempt) in enumerate(attempts.items()):
         outputs = folder / str(number)
         outputs.mkdir()
-        write_clip(outputs / "fixed.mp4", attempt.clip(task), attempt.export)
+        if attempt.copy:
+            shutil.copy(task.answers / attempt.copy, outputs / "fixed.mp4")
+        else:
+            write_clip(outputs / "fixed.mp4", attempt.clip(task), attempt.export)
         (outputs / "report.md").write_text(attempt.report(task), encoding="utf-8")
         reward = verify(outputs, task.answers).score
         lowest, highest = attempt.reward
@@ -166,7 +178,7 @@ def wrong_rewards(task: Task, attempts: dict[str, Attempt], folder: Path) -> dic
     ("kind", "attempts"),
     [
         (Kind.BACKGROUND_NOISE, EVERY_KIND),
-        (Kind.BLUR, EVERY_KIND),
+        (Kind.BLUR, EVERY_KIND | FORMAT),
         (Kind.SHOT_SWAP, EVERY_KIND | SHOT_SWAP),
         (Kind.FILLER_WORDS, EVERY_KIND | TIMELINE),
     ],

@@ -21,7 +21,7 @@ from verifiers.video_repair.timeline import (
     without_ranges,
 )
 
-FPS = Fraction(20)
+FPS = Fraction(15)
 
 
 def fenced(body: str, mark: str = "```json") -> str:
@@ -114,7 +114,7 @@ def test_an_honest_render_shows_what_the_cuts_leave(tmp_path, broken):
 
 def test_a_render_with_other_cuts_of_the_same_length_does_not(tmp_path, broken):
     clip, ranges = broken
-    elsewhere = [TimeRange(start_s=item.start_s + 0.7, end_s=item.end_s + 0.7) for item in ranges]
+    elsewhere = [TimeRange(start_s=item.start_s + 0.6, end_s=item.end_s + 0.6) for item in ranges]
     worst, render_s, expected_s = compared(tmp_path, clip, without(clip, elsewhere), ranges)
     assert worst < 0.8
     assert render_s == expected_s
@@ -122,8 +122,8 @@ def test_a_render_with_other_cuts_of_the_same_length_does_not(tmp_path, broken):
 
 def test_a_render_that_is_too_short_or_too_long_shows_in_its_counted_length(tmp_path, broken):
     clip, ranges = broken
-    assert compared(tmp_path, clip, Clip(clip.frames[:60], clip.fps, None), ranges)[1:] == (3.0, 6.0)
-    assert compared(tmp_path, clip, clip, ranges)[1:] == (7.5, 6.0)
+    assert compared(tmp_path, clip, Clip(clip.frames[:45], clip.fps, None), ranges)[1:] == (3.0, 6.0)
+    assert compared(tmp_path, clip, clip, ranges)[1:] == (7.6, 6.0)
 
 
 def test_sound_correlates_with_an_honest_cut_and_not_with_the_uncut_file_or_silence(broken):
