@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.verifiers.defects import Task, expected_of, golden_task, report_of, without
+from tests.verifiers.defects import Task, expected_of, golden_task, joined, report_of, without
 from tests.verifiers.repair_clips import RATE_HZ, Clip, Export, Sound, generated_clip, write_clip
 from verifiers.video_repair.runner import verify
 from verifiers.video_repair.schema import Expected, Kind, TimeRange
@@ -153,7 +153,7 @@ TIMELINE = {
     "control: cut from the broken file": Attempt(FULL, lambda task: without(task.broken, task.truth.ranges)),
 }
 
-SHOT_SWAP = {"half as long": Attempt((0.0, 0.3), shorter)}  # the scheme has a length penalty here, no gate
+SHOT_SWAP = {"golden three times over": Attempt(NOTHING, lambda task: joined([task.golden] * 3))}
 
 
 def wrong_rewards(task: Task, attempts: dict[str, Attempt], folder: Path) -> dict[str, float | None]:

@@ -26,8 +26,6 @@ from verifiers.video_repair.schema import TimeRange
 DRIFT_FRAMES = 1
 OUTSIDE_HEIGHT_PX = 360
 """Frames outside the window are compared at most this high (ours: speed); inside they are compared whole."""
-EXTRA_FRAMES = 250
-"""How many frames beyond golden's last are counted: enough to see that a file is too long."""
 MAX_PSNR_DB = 60.0
 
 Planes = tuple[Image, ...]
@@ -76,7 +74,7 @@ class PictureComparison:
     progress: Progress = field(default_factory=Progress)
     golden_frames: int = 0
     submission_frames: int = 0
-    """Counted on the frame grid, up to `EXTRA_FRAMES` more than golden has."""
+    """Counted on the frame grid, up to twice as many as golden has."""
 
 
 class GridFrame:
@@ -152,7 +150,7 @@ def compare_pictures(
         if damaged is not None and best is not None:
             for planes in zip(damaged.planes, reference.planes, best, strict=True):
                 result.progress.add(*planes)
-    for _ in range(EXTRA_FRAMES):
+    for _ in range(result.golden_frames):
         next(nearby)
     return result
 
