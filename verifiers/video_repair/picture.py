@@ -8,6 +8,7 @@ is no damage, a changed colour is.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -92,10 +93,8 @@ class GridFrame:
 
     @cached_property
     def small(self) -> Planes:
-        height_px = self.planes[0].shape[0]
-        if height_px <= OUTSIDE_HEIGHT_PX:
-            return self.planes
-        return tuple(scaled(plane, OUTSIDE_HEIGHT_PX / height_px) for plane in self.planes)
+        factor = math.ceil(self.planes[0].shape[0] / OUTSIDE_HEIGHT_PX)  # whole factors scale fast
+        return self.planes if factor == 1 else tuple(scaled(plane, 1 / factor) for plane in self.planes)
 
 
 def scaled(plane: Image, scale: float) -> Image:
