@@ -29,9 +29,7 @@ from verifiers.video_repair.runner import verify
 from verifiers.video_repair.schema import TIMELINE_KINDS, Kind
 from verifiers.video_repair.scoring import UnmeasurableDefect
 
-MEDIA = Path(
-    os.environ.get("AVB_TEST_MEDIA") or Path(__file__).resolve().parents[1] / ".." / "shared" / "media"
-)
+MEDIA = Path(os.environ.get("AVB_TEST_MEDIA") or Path(__file__).resolve().parents[1] / ".." / "shared" / "media")
 LENGTH_S = 8.0
 
 
@@ -70,9 +68,7 @@ class Row:
     def holds(self) -> bool:
         in_order = list(self.between) == sorted(self.between)
         return (
-            (self.golden, self.broken, self.broken_again) == (1.0, 0.0, 0.0)
-            and self.golden_again >= 0.9
-            and in_order
+            (self.golden, self.broken, self.broken_again) == (1.0, 0.0, 0.0) and self.golden_again >= 0.9 and in_order
         )
 
 
@@ -123,14 +119,10 @@ def blend(task: Task, share: float) -> Clip:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", nargs="*", default=list(CLIPS), choices=list(CLIPS))
     parser.add_argument("--kinds", nargs="*", default=[kind.value for kind in Kind])
-    parser.add_argument(
-        "--height", type=int, default=240, help="pictures are scaled to this height in pixels"
-    )
+    parser.add_argument("--height", type=int, default=240, help="pictures are scaled to this height in pixels")
     options = parser.parse_args()
     print(f"{'kind':18}{'clip':12}{'golden':>8}{'broken':>8}{'again':>8}{'re-enc':>8}{'CPU s':>7}  between")
     failures = 0

@@ -138,12 +138,8 @@ TIMELINE = {
         NOTHING, lambda task: without(task.broken, comb(task)), report=lambda task: report_of(comb(task))
     ),
     "true ranges, broken rendered": Attempt(NOTHING, broken),
-    "true ranges, other ranges rendered": Attempt(
-        NOTHING, lambda task: without(task.broken, moved(task.truth.ranges))
-    ),
-    "wrong ranges, golden rendered": Attempt(
-        NOTHING, golden, report=lambda task: report_of(moved(task.truth.ranges))
-    ),
+    "true ranges, other ranges rendered": Attempt(NOTHING, lambda task: without(task.broken, moved(task.truth.ranges))),
+    "wrong ranges, golden rendered": Attempt(NOTHING, golden, report=lambda task: report_of(moved(task.truth.ranges))),
     "golden, louder": Attempt(NOTHING, sound_of(golden, lambda sound: 4 * sound)),
     "control: one of three, honestly": Attempt(
         (0.33, 0.34),

@@ -75,9 +75,7 @@ def tells_apart(name: str, anchor: Anchor) -> bool:
     return anchor.golden - anchor.broken >= MIN_GAP[name]
 
 
-def weighted(
-    values: Mapping[str, float], anchors: Mapping[str, Anchor], weights: Mapping[str, float]
-) -> float:
+def weighted(values: Mapping[str, float], anchors: Mapping[str, Anchor], weights: Mapping[str, float]) -> float:
     """The weighted mean of the anchored values, over the terms that tell broken from golden."""
     useful = [name for name in weights if tells_apart(name, anchors[name])]
     if not useful:
