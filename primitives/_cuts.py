@@ -1,8 +1,5 @@
 """Where one shot ends and the next begins, found in small pictures of every frame. Pure: numbers in, numbers out.
 
-A frame is a thumbnail of three planes (luma and two chroma, 18 x 32 cells). Two thumbnails are compared cell by
-cell against the range of values around each cell in the other, so that motion of up to a cell costs nothing.
-
 - A *cut* is a step that no pair of frames on its two sides undoes (a flash is undone by the frames after it) and
   that stands out from the steps around it (a fast pan does not).
 - A *fade* is a run of blank frames whose contrast falls before it or rises after it.
@@ -15,28 +12,22 @@ Strength is 0.5 where a change is as likely to be a transition as not, and tends
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS, COLUMNS, PLANES = 18, 32, 3
-Thumbs = NDArray[np.uint8]
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+from primitives._signature import PLANES, QUIET, Floats, Signature
+
 Kind = Literal["cut", "fade", "dissolve"]
 
-SIDE_FRAMES = 4
-"""Frames on either side of a cut that must agree that it is one; longer flashes are cuts."""
+SIDE_S, SIDE_FRAMES = 1 / 6, (3, 10)
+"""How long both sides of a cut must agree that it is one (at least and at most so many frames); longer flashes are
+cuts."""
 CUT_DISTANCE = 6.0
-QUIET = 1.5
 CUT_OVER_MOTION = 2.0
-CELL_LIMIT = np.uint8(48)
-"""One cell's share in a distance is bounded: a small bright thing that jumps is not a cut."""
 BLANK_CONTRAST = 4.0
 BLACK_LUMA, WHITE_LUMA = 32, 200
-BAR_LUMA = 24
 FADE_FRAMES = 3
 LONGEST_FADE_S = 4.0
 HALF_LENGTHS = (3, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -44,15 +35,14 @@ HALF_LENGTHS = (3, 4, 6, 8, 12, 16, 24, 32, 48)
 OFF_MIDDLE = 0.22
 OFF_LINE = 0.2
 DISSOLVE_DISTANCE = 8.0
-DISSOLVE_UNLIKENESS = 0.12
+DISSOLVE_UNLIKENESS = 0.18
 LIVELIER = 1.5
 """During a dissolve the picture changes this much more than in the shots beside it."""
 STILL_MOVING = 0.3
+SURELY_SAME, SAME_PICTURE, PERHAPS_SAME = 0.94, 0.75, 0.6
 STEEPEST = 0.6
 LONGEST_FLASH_S = 0.6
 EVEN, WEAKEST = 0.5, 0.2
-_AT_ONCE = 256
-"""Frames that are worked on at a time, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -64,79 +54,6 @@ class Transition:
     start: int
     end: int
     strength: float
-
-
-@dataclass(frozen=True, eq=False)
-class Signature:
-    """Thumbnails of consecutive frames, and what is derived from them."""
-
-    thumbs: Thumbs
-    fps: float
-
-    def __len__(self) -> int:
-        return len(self.thumbs)
-
-    @cached_property
-    def active(self) -> NDArray[np.bool_]:
-        """Cells that are ever lit: letterbox bars tell nothing, and cells beside them little."""
-        lit = self.thumbs[:, 0].max(axis=0) > BAR_LUMA
-        whole = np.pad(lit, 1, mode="edge")
-        across = whole[1:-1] & whole[:-2] & whole[2:]
-        inner = across[:, 1:-1] & across[:, :-2] & across[:, 2:]
-        return np.asarray(inner if inner.mean() > 0.2 else np.ones_like(lit))
-
-    def distance(self, left: Ints, right: Ints, cells_forgiven: int = 1) -> Floats:
-        """How far pairs of frames lie apart, motion of so many cells forgiven; mean over the active cells."""
-        a, b = self.thumbs[left], self.thumbs[right]
-        cells = _outside(a, b, cells_forgiven) + _outside(b, a, cells_forgiven)
-        return np.asarray(cells[:, self.active].sum(axis=1, dtype=np.uint32) / (2 * self.active.sum()), np.float32)
-
-    @cached_property
-    def steps(self) -> Floats:
-        """The distance of each frame from the one before it; 0 where it is too small to matter."""
-        steps = np.zeros(len(self), np.float32)
-        # The distance is never larger than the plain difference, which is cheap: most of a film is left out here.
-        large = np.flatnonzero(self.moves > QUIET)
-        for some in np.array_split(large, len(large) // _AT_ONCE + 1):
-            steps[some] = self.distance(some - 1, some)
-        return steps
-
-    @cached_property
-    def coarse(self) -> Floats:
-        """Each frame as a vector of averaged cells, in which a dissolve is a straight line."""
-        wide = self.thumbs.astype(np.uint16)
-        high = wide[:, :, ::2] + wide[:, :, 1::2]
-        return np.asarray(high[..., ::2] + high[..., 1::2], np.float32).reshape(len(self), -1) / 4
-
-    @cached_property
-    def moves(self) -> Floats:
-        """The mean difference of each frame from the one before it."""
-        moves = np.zeros(len(self), np.float32)
-        for at in range(1, len(self), _AT_ONCE):
-            some = self.coarse[at - 1 : at + _AT_ONCE]
-            moves[at : at + _AT_ONCE] = PLANES * np.abs(some[1:] - some[:-1]).mean(axis=1)
-        return moves
-
-    @cached_property
-    def _lit(self) -> Floats:
-        active = self.active.reshape(ROWS // 2, 2, COLUMNS // 2, 2).all(axis=(1, 3)).ravel()
-        return self.coarse[:, : len(active)][:, active if active.any() else slice(None)]
-
-    @cached_property
-    def luma(self) -> Floats:
-        """The mean of luma over the active cells."""
-        return np.asarray(self._lit.mean(axis=1), np.float32)
-
-    @cached_property
-    def contrast(self) -> Floats:
-        """The spread of luma over the active cells."""
-        return np.asarray(self._lit.std(axis=1), np.float32)
-
-    def likeness(self, left: int, right: int) -> float:
-        """Correlation of two frames' structure, light and contrast aside."""
-        a, b = (self.coarse[n].reshape(PLANES, -1) for n in (left, right))
-        a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-        return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum() + 1))
 
 
 def find_transitions(signature: Signature) -> list[Transition]:
@@ -155,15 +72,16 @@ def find_transitions(signature: Signature) -> list[Transition]:
 def find_cuts(signature: Signature) -> list[Transition]:
     """Hard cuts: steps that stand out and are not undone."""
     steps, last = signature.steps, len(signature)
+    side = min(max(round(SIDE_S * signature.fps), SIDE_FRAMES[0]), SIDE_FRAMES[1])
     found = []
     for frame in np.flatnonzero(steps > QUIET).tolist():
-        around = steps[max(1, frame - SIDE_FRAMES) : frame + SIDE_FRAMES + 1]
+        around = steps[max(1, frame - side) : frame + side + 1]
         if steps[frame] < steps[max(1, frame - 2) : frame + 3].max():
             continue
         # The largest neighbour may be another cut; the second largest speaks for motion.
         motion = float(np.sort(around)[-3]) if len(around) > 3 else 0.0
-        before = np.arange(max(0, frame - SIDE_FRAMES), frame)
-        after = np.arange(frame, min(last, frame + SIDE_FRAMES))
+        before = np.arange(max(0, frame - side), frame)
+        after = np.arange(frame, min(last, frame + side))
         apart = signature.distance(np.repeat(before, len(after)), np.tile(after, len(before)))
         ratio = float(apart.min()) / (CUT_DISTANCE + CUT_OVER_MOTION * motion)
         found.append(Transition("cut", frame, frame, frame, _strength(ratio)))
@@ -183,11 +101,12 @@ def _fades_through(signature: Signature, blank: NDArray[np.bool_], level: Floats
     found = []
     reach = round(LONGEST_FADE_S * signature.fps)
     for first, end in _runs(blank):
-        start = first - _ramp(level[max(0, first - reach) : first + 1][::-1])
-        stop = end + _ramp(level[end - 1 : end + reach])
+        start = first - _ramp(signature, level, range(first, max(-1, first - reach), -1))
+        stop = end + _ramp(signature, level, range(end - 1, min(len(level), end + reach)))
         if first - start < FADE_FRAMES and stop - end < FADE_FRAMES:
             continue
-        frame = 0 if first == 0 else (first + end) // 2
+        # Black at the very start or end of a film belongs to its first or last shot.
+        frame = 0 if first == 0 else len(signature) if end == len(signature) else (first + end) // 2
         slope = max(first - start, stop - end) / FADE_FRAMES
         found.append(Transition("fade", frame, start, stop, _strength(1 + slope)))
     return found
@@ -196,17 +115,22 @@ def _fades_through(signature: Signature, blank: NDArray[np.bool_], level: Floats
 def _is_flash(signature: Signature, fade: Transition) -> bool:
     """A short burst of light that leads back to the same picture; one that starts at once is taken for it sooner."""
     before, after = max(0, fade.start - 1), min(len(signature) - 1, fade.end)
-    like = 1 - DISSOLVE_UNLIKENESS / 2 if fade.frame - fade.start >= FADE_FRAMES else 0.6
+    like = SURELY_SAME if fade.frame - fade.start >= FADE_FRAMES else PERHAPS_SAME
     same = signature.likeness(before, after) > like
     return same and fade.end - fade.start < LONGEST_FLASH_S * signature.fps
 
 
-def _ramp(level: Floats) -> int:
-    """For how many frames a level rises steadily from a blank one; 0 where it jumps instead."""
-    falls = np.flatnonzero(np.diff(level) <= 0.01 * level[:-1])
-    length = int(falls[0]) if len(falls) else len(level) - 1
-    rise = np.diff(level[: length + 1])
-    return 0 if length == 0 or rise.max() > STEEPEST * rise.sum() else length
+def _ramp(signature: Signature, level: Floats, frames: range) -> int:
+    """For how many frames, away from a blank one, the level rises and the picture stays the same."""
+    levels = level[list(frames)]
+    falls = np.flatnonzero(np.diff(levels) <= 0.01 * levels[:-1])
+    length = int(falls[0]) if len(falls) else len(levels) - 1
+    rise = np.diff(levels[: length + 1])
+    if length == 0 or rise.max() > STEEPEST * rise.sum():
+        return 0
+    middle, far = frames[(length + 1) // 2], frames[length]
+    plain = signature.contrast[far] < BLANK_CONTRAST
+    return length if plain or signature.likeness(middle, far) > SAME_PICTURE else 0
 
 
 def find_dissolves(signature: Signature, cuts: list[Transition], fades: list[Transition]) -> list[Transition]:
@@ -259,9 +183,7 @@ def _grow(vectors: Floats, start: int, end: int, shot: range, longest: int) -> t
     return start, end
 
 
-def _dissolve_strength(
-    signature: Signature, start: int, end: int, shot: range
-) -> float:
+def _dissolve_strength(signature: Signature, start: int, end: int, shot: range) -> float:
     """How surely the frames between two ends are a mixture of both."""
     vectors = signature.coarse[start : end + 1]
     way = vectors[-1] - vectors[0]
@@ -289,23 +211,3 @@ def _overlaps(change: Transition, others: list[Transition]) -> bool:
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def _spread(thumbs: Thumbs, choose: np.ufunc) -> Thumbs:
-    """The smallest or largest value in the 3 x 3 cells around each cell."""
-    across = thumbs.copy()
-    choose(across[..., 1:], thumbs[..., :-1], out=across[..., 1:])
-    choose(across[..., :-1], thumbs[..., 1:], out=across[..., :-1])
-    around = across.copy()
-    choose(around[:, :, 1:], across[:, :, :-1], out=around[:, :, 1:])
-    choose(around[:, :, :-1], across[:, :, 1:], out=around[:, :, :-1])
-    return around
-
-
-def _outside(values: Thumbs, others: Thumbs, cells_forgiven: int) -> Thumbs:
-    """By how much cells lie outside the range around them in other frames, over the planes and bounded."""
-    low = high = others
-    for _ in range(cells_forgiven):
-        low, high = _spread(low, np.minimum), _spread(high, np.maximum)
-    off = np.minimum((np.maximum(values, high) - high) + (low - np.minimum(values, low)), CELL_LIMIT)
-    return np.asarray(np.minimum(off[:, 0] + off[:, 1] + off[:, 2], CELL_LIMIT), np.uint8)
