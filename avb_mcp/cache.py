@@ -14,12 +14,11 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from avb_mcp import __version__
+from avb_mcp.fingerprint import fingerprint
 from avb_mcp.workspace import Workspace
 from primitives._base import Jpeg
 
 MAX_ENTRIES = 500
-_SAMPLE_BYTES = 64 * 1024
-_SAMPLES = 8
 
 
 class Entry(BaseModel):
@@ -34,17 +33,6 @@ class Entry(BaseModel):
 def call_key(tool: str, arguments_json: str) -> str:
     """What a call is known by: tool, arguments and the version that answers."""
     return hashlib.sha256(f"{__version__}\0{tool}\0{arguments_json}".encode()).hexdigest()[:32]
-
-
-def fingerprint(path: Path) -> str:
-    """Size, time of change and samples of the content: a film of many gigabytes in milliseconds."""
-    status = path.stat()
-    digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
-    with path.open("rb") as file:
-        for number in range(_SAMPLES):
-            file.seek(max(0, status.st_size - _SAMPLE_BYTES) * number // (_SAMPLES - 1))
-            digest.update(file.read(_SAMPLE_BYTES))
-    return digest.hexdigest()
 
 
 class Cache:

@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
+from avb_mcp.fingerprint import fingerprint
 from primitives._base import UserError
 from primitives._task import Task
 
@@ -197,6 +198,10 @@ class Workspace:
     def private(self, *parts: str) -> Path:
         """A path below .avb/."""
         return self.root.joinpath(PRIVATE, *parts)
+
+    def derived(self, source: Path, kind: str) -> Path:
+        """Where something worked out from a file is kept; another place as soon as the file changes."""
+        return self.private("cache", f"{fingerprint(source)[:32]}.{kind}.json")
 
     def sealed(self) -> dict[str, str] | None:
         """The digests recorded by a successful submit, by name in outputs/; None before that."""

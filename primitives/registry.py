@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import frame_grid, probe, submit
+from primitives import frame_grid, probe, scene_cuts, submit
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
     probe.PRIMITIVE,
     frame_grid.PRIMITIVE,
+    scene_cuts.PRIMITIVE,
     submit.PRIMITIVE,
 )
 

@@ -159,6 +159,16 @@ def _starts(timeline: Timeline, start_pts: int) -> Iterator[int]:
         start_pts = int(timeline.decode_from[before])
 
 
+def decode_from(
+    container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int
+) -> Iterator[VideoFrame]:
+    """Every frame from the keyframe at `start_pts` on, to the end of the film."""
+    stream.codec_context.skip_frame = "DEFAULT"
+    for packet in _packets_from(container, stream, timeline, start_pts):
+        yield from _decode(packet)
+    yield from _flush(stream)
+
+
 def _frames_from(
     container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int, wanted_pts: set[int]
 ) -> Iterator[VideoFrame | None]:
@@ -219,16 +229,19 @@ def _flush(stream: VideoStream) -> list[VideoFrame]:
 
 
 def _by_counting(path: Path, name: str, wanted: list[int], check: Callable[[], None]) -> Iterator[Shown]:
-    """For containers without usable times: decode from the start and count."""
-    waiting, number = list(wanted), -1
+    waiting = list(wanted)
+    for number, frame in enumerate(frames_by_counting(path, name)):
+        check()
+        if waiting and waiting[0] == number:
+            yield Shown(waiting.pop(0), number, frame)
+        if not waiting:
+            return
+
+
+def frames_by_counting(path: Path, name: str) -> Iterator[VideoFrame]:
+    """For containers without usable times: every frame from the start, to be counted."""
     with open_media(path, name) as container:
         stream = video_stream(container, name)
         assert stream is not None
         for packet in _until_damage(container.demux(stream)):
-            check()
-            for frame in _decode(packet):
-                number += 1
-                if waiting and waiting[0] == number:
-                    yield Shown(waiting.pop(0), number, frame)
-            if not waiting:
-                return
+            yield from _decode(packet)

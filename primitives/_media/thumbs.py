@@ -1,0 +1,205 @@
+"""Thumbnails of every frame at hardly more than the cost of decoding: cells picked out of the decoded planes.
+
+No conversion and no scaling: each plane is read at a grid of places. The film is decoded in runs from keyframe to
+keyframe, one decoder thread each, on all cores; that takes less work than one decoder with many threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.plane import VideoPlane
+from av.video.reformatter import Interpolation
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from primitives._media.frames import decode_from, frames_by_counting
+from primitives._media.scan import Scan
+from primitives._media.source import open_media, video_stream
+from primitives._media.timeline import Timeline
+from primitives._signature import COLUMNS, PLANES, ROWS, Thumbs
+
+RUN_FRAMES = (240, 1440)
+"""Frames that are decoded in one go, at least and at most."""
+REPORT_EVERY = 64
+_FINE = (2 * ROWS, 2 * COLUMNS)
+_LUMA = _FINE[0] * _FINE[1]
+_CHROMA = ROWS * COLUMNS
+_PLANAR = ("yuv4", "yuvj4", "yuva4", "gray")
+
+Report = Callable[[int], None]
+"""Told how many more frames are done; raises where nobody wants them any more."""
+
+
+def film_thumbs(path: Path, name: str, scan: Scan, frames: range, report: Report) -> Iterator[Thumbs]:
+    """Thumbnails of a range of frames, in shown order, in pieces. A frame that does not decode repeats the last."""
+    assert scan.video is not None
+    if scan.ordered_decode:
+        yield from _counted(path, name, frames, report)
+        return
+    timeline = scan.video
+    workers = os.cpu_count() or 1
+    waiting: deque[Future[Thumbs]] = deque()
+    with _Readers(path, name) as readers, ThreadPoolExecutor(workers) as pool:
+        try:
+            for run in plan_runs(timeline, frames, workers):
+                waiting.append(pool.submit(_thumbs_of_run, readers, timeline, run, report))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def plan_runs(timeline: Timeline, frames: range, workers: int) -> list[range]:
+    """A range of frames in pieces that begin at keyframes, long enough to be worth a seek."""
+    least = min(max(len(frames) // (2 * workers), RUN_FRAMES[0]), RUN_FRAMES[1])
+    own_start = np.flatnonzero(timeline.decode_from == timeline.pts)
+    starts = [frames.start]
+    for start in own_start[(own_start > frames.start) & (own_start < frames.stop)].tolist():
+        if start - starts[-1] >= least:
+            starts.append(start)
+    return [range(a, b) for a, b in zip(starts, [*starts[1:], frames.stop], strict=True)]
+
+
+class _Readers:
+    """Opened containers, as many as are used at the same time. Opening a long film is not cheap."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        self._idle: list[tuple[InputContainer, VideoStream]] = []
+        self._lock = threading.Lock()
+        self._opened = ExitStack()
+
+    def __enter__(self) -> _Readers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._idle.clear()
+        self._opened.close()
+
+    @contextmanager
+    def borrow(self) -> Iterator[tuple[InputContainer, VideoStream]]:
+        with self._lock:
+            reader = self._idle.pop() if self._idle else self._open()
+        yield reader
+        with self._lock:
+            self._idle.append(reader)
+
+    def _open(self) -> tuple[InputContainer, VideoStream]:
+        container = self._opened.enter_context(open_media(self._path, self._name))
+        stream = video_stream(container, self._name, threads=1)
+        assert stream is not None
+        # Frames that no other leans on need no smoothing of block edges to be told apart.
+        context = stream.codec_context
+        context.options = {**context.options, "skip_loop_filter": "noref"}
+        return container, stream
+
+
+def _thumbs_of_run(readers: _Readers, timeline: Timeline, run: range, report: Report) -> Thumbs:
+    cells = np.empty((len(run), _LUMA + 2 * _CHROMA), np.uint8)
+    sampler, reached = Sampler(), run.start - 1
+    with readers.borrow() as (container, stream):
+        for frame in decode_from(container, stream, timeline, int(timeline.decode_from[run.start])):
+            if frame.pts is None or frame.pts < timeline.pts[run.start]:
+                report(0)
+                continue
+            number = timeline.index_of(frame.pts)
+            if number >= run.stop:
+                break
+            if number <= reached:
+                continue
+            _repeat(cells, reached + 1 - run.start, number - run.start)
+            sampler.sample(frame, cells[number - run.start])
+            if number // REPORT_EVERY > reached // REPORT_EVERY:
+                report(REPORT_EVERY)
+            reached = number
+    _repeat(cells, reached + 1 - run.start, len(run))
+    return pooled(cells)
+
+
+def _repeat(cells: NDArray[np.uint8], start: int, stop: int) -> None:
+    """Frames that were not seen show what was seen last."""
+    if start < stop:
+        cells[start:stop] = cells[start - 1] if start else 0
+
+
+def _counted(path: Path, name: str, frames: range, report: Report) -> Iterator[Thumbs]:
+    """For containers without usable times: every frame from the start, by counting."""
+    sampler, some = Sampler(), []
+    for number, frame in enumerate(frames_by_counting(path, name)):
+        if number % REPORT_EVERY == 0:
+            report(REPORT_EVERY)
+        if number >= frames.stop:
+            break
+        if number >= frames.start:
+            some.append(np.empty(_LUMA + 2 * _CHROMA, np.uint8))
+            sampler.sample(frame, some[-1])
+        if len(some) == RUN_FRAMES[0]:
+            yield pooled(np.stack(some))
+            some = []
+    if some:
+        yield pooled(np.stack(some))
+
+
+def pooled(cells: NDArray[np.uint8]) -> Thumbs:
+    """Sampled cells as thumbnails: luma is sampled twice as finely and averaged, against noise and moiré."""
+    thumbs = np.empty((len(cells), PLANES, ROWS, COLUMNS), np.uint8)
+    for at in range(0, len(cells), REPORT_EVERY):
+        some = cells[at : at + REPORT_EVERY]
+        fine = some[:, :_LUMA].reshape(-1, *_FINE).astype(np.uint16)
+        high = fine[:, ::2] + fine[:, 1::2]
+        thumbs[at : at + REPORT_EVERY, 0] = (high[:, :, ::2] + high[:, :, 1::2]) >> 2
+        thumbs[at : at + REPORT_EVERY, 1:] = some[:, _LUMA:].reshape(-1, 2, ROWS, COLUMNS)
+    return thumbs
+
+
+class Sampler:
+    """Picks the cells of a thumbnail out of a frame; remembers where they lie for frames of one kind."""
+
+    def __init__(self) -> None:
+        self._kind: tuple[str, int, int, int] | None = None
+        self._places: list[NDArray[np.intp]] = []
+        self._shift = 0
+
+    def sample(self, frame: VideoFrame, cells: NDArray[np.uint8]) -> None:
+        """Fill `cells`: luma, then both chroma planes."""
+        if not frame.format.name.startswith(_PLANAR) or frame.format.is_big_endian:
+            frame = frame.reformat(
+                width=_FINE[1] * 2, height=_FINE[0] * 2, format="yuv444p", interpolation=Interpolation.AREA
+            )
+        planes = frame.planes
+        kind = frame.format.name, frame.width, frame.height, planes[0].line_size
+        if kind != self._kind:
+            self._kind = kind
+            self._shift = frame.format.components[0].bits - 8
+            grids = [_FINE, (ROWS, COLUMNS), (ROWS, COLUMNS)]
+            self._places = [_places(plane, grid, self._shift > 0) for plane, grid in zip(planes, grids, strict=False)]
+        bounds = (0, _LUMA, _LUMA + _CHROMA, _LUMA + 2 * _CHROMA)
+        for number, places in enumerate(self._places):
+            out = cells[bounds[number] : bounds[number + 1]]
+            if self._shift:
+                out[:] = np.frombuffer(memoryview(planes[number]), np.uint16).take(places, mode="clip") >> self._shift
+            else:
+                np.frombuffer(memoryview(planes[number]), np.uint8).take(places, out=out, mode="clip")
+        if len(self._places) < PLANES:
+            cells[_LUMA:] = 128
+
+
+def _places(plane: VideoPlane, grid: tuple[int, int], wide: bool) -> NDArray[np.intp]:
+    """Where the middles of a grid's cells lie in a plane's memory, counted in samples."""
+    line = plane.line_size // (2 if wide else 1)
+    rows = ((np.arange(grid[0]) + 0.5) * plane.height / grid[0]).astype(np.intp)
+    columns = ((np.arange(grid[1]) + 0.5) * plane.width / grid[1]).astype(np.intp)
+    return (rows[:, None] * line + columns).ravel()
