@@ -86,6 +86,8 @@ class PlacedPiece:
     source_start: Fraction
     """When the piece begins in its film, which starts at 0."""
     source_length: Fraction
+    join: Fraction
+    """How long the transition to the next piece really is: whole frames, and no longer than the pieces allow."""
     frames: int
     """Frames in the written film, counted to the piece that fades out where two overlap."""
 

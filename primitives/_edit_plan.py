@@ -113,7 +113,8 @@ def lay_out(
         source_start = timeline.time_of(piece.frames.start)
         source_length = frame_end(timeline, piece.frames.stop - 1) - source_start
         count = sum(len(span.frames) for span in own)
-        placed.append(PlacedPiece(start, frames.length, source_start, source_length, count))
+        join = min(piece.join.seconds, frames.length) if piece.join.kind == "dip" else overlaps[number]
+        placed.append(PlacedPiece(start, frames.length, source_start, source_length, join, count))
         start += frames.length - overlaps[number]
     end = placed[-1].start + placed[-1].length
     return Layout(tuple(placed), tuple(spans), round(end / time_base))

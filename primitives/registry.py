@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import frame_grid, probe, submit
+from primitives import frame_grid, probe, submit, trim_concat
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
     probe.PRIMITIVE,
     frame_grid.PRIMITIVE,
+    trim_concat.PRIMITIVE,
     submit.PRIMITIVE,
 )
 

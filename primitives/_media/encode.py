@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -98,8 +99,11 @@ def container_for(suffix: str) -> str:
     return CONTAINERS[suffix.lower()]
 
 
-def choose_target(films: list[Film], spec: OutputSpec, suffix: str) -> Target:
-    """The output: as the first film, where nothing else is asked and its codec and container can be written."""
+def choose_target(films: Sequence[Film], sounds: Sequence[SoundFacts], spec: OutputSpec, suffix: str) -> Target:
+    """The output: as the first film, where nothing else is asked and its codec and container can be written.
+
+    The sound is like the first of `sounds`.
+    """
     container, first = container_for(suffix), films[0]
     codec = _video_codec(spec, first, container)
     encoder = VIDEO_ENCODERS[codec]
@@ -115,7 +119,7 @@ def choose_target(films: list[Film], spec: OutputSpec, suffix: str) -> Target:
         frame_rate=grid or first.timeline.frame_rate,
         grid_fps=grid,
         time_base=time_base,
-        sound=_sound(spec, films, container),
+        sound=_sound(spec, sounds[0], container) if sounds else None,
     )
 
 
@@ -154,10 +158,7 @@ def _picture(spec: OutputSpec, first: PictureFacts, codec: str, encoder: str) ->
     )
 
 
-def _sound(spec: OutputSpec, films: list[Film], container: str) -> SoundFacts | None:
-    first = next((film.sound for film in films if film.sound is not None), None)
-    if first is None:
-        return None
+def _sound(spec: OutputSpec, first: SoundFacts, container: str) -> SoundFacts:
     fits = _AUDIO_FITS.get(container, tuple(AUDIO_ENCODERS))
     codec = spec.audio_codec or (first.codec if first.codec in fits and first.codec in AUDIO_ENCODERS else fits[0])
     if codec not in AUDIO_ENCODERS:

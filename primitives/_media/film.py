@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from av.audio.stream import AudioStream
+
 from primitives._base import UserError
 from primitives._media import h264
 from primitives._media.frames import decode_frames
@@ -104,14 +106,23 @@ def open_film(path: Path, name: str, check: Callable[[], None]) -> Film:
             interlaced=order not in _PROGRESSIVE or bool(frame.interlaced_frame),
             bottom_first=order in _BOTTOM_FIRST,
         )
-        sound = None
-        if audio is not None and found.sound is not None:
-            heard = audio.codec_context
-            sound = SoundFacts(
-                codec_name(heard.name), heard.sample_rate, heard.layout.name, heard.channels, heard.bit_rate or None
-            )
+        sound = _sound(audio) if audio is not None and found.sound is not None else None
         others = len(container.streams) - 1 - (audio is not None)
         return Film(path, name, container_name(container, path), found, found.video, picture, sound, others)
+
+
+def sound_facts(path: Path, name: str) -> SoundFacts | None:
+    """What a file's sound is; None without any."""
+    with open_media(path, name) as container:
+        audio = audio_stream(container)
+        return _sound(audio) if audio is not None else None
+
+
+def _sound(stream: AudioStream) -> SoundFacts:
+    context = stream.codec_context
+    return SoundFacts(
+        codec_name(context.name), context.sample_rate, context.layout.name, context.channels, context.bit_rate or None
+    )
 
 
 def copyable(film: Film, check: Callable[[], None]) -> PacketIndex | str:

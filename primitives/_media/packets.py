@@ -61,9 +61,12 @@ def index_packets(path: Path, name: str, timeline: Timeline, check: Callable[[],
                 check()
             if not packet.size or packet.pts is None:
                 continue
-            kinds, found = _look_inside(packet, length_bytes)
-            one_set = one_set and not found.clashes_with(sets)
-            sets = sets.with_sets(found)
+            nals = list(h264.split(bytes(packet), length_bytes))
+            kinds = {h264.nal_type(nal) for nal in nals}
+            if not kinds.isdisjoint({h264.SPS, h264.PPS}):
+                found = h264.parameter_sets(nals)
+                one_set = one_set and not found.clashes_with(sets)
+                sets = sets.with_sets(found)
             pts.append(packet.pts)
             usable.append(not packet.is_discard and not packet.is_corrupt)
             idr.append(h264.IDR in kinds)
@@ -81,15 +84,6 @@ def index_packets(path: Path, name: str, timeline: Timeline, check: Callable[[],
         sets=sets,
         one_set=one_set,
     )
-
-
-def _look_inside(packet: Packet[VideoStream], length_bytes: int) -> tuple[set[int], h264.ParameterSets]:
-    """The kinds of NAL units of a packet, and the parameter sets that it brings along."""
-    nals = list(h264.split(bytes(packet), length_bytes))
-    kinds = {h264.nal_type(nal) for nal in nals}
-    if kinds.isdisjoint({h264.SPS, h264.PPS}):
-        return kinds, h264.ParameterSets({}, {})
-    return kinds, h264.parameter_sets(nals)
 
 
 class PacketReader:

@@ -24,7 +24,7 @@ from primitives._edit import OutputSpec, Piece, RenderReport
 from primitives._edit_plan import Layout, keeps_times, lay_out
 from primitives._media import smart
 from primitives._media.encode import Target, choose_target, set_picture, video_options
-from primitives._media.film import Film, SoundFacts, copyable, open_film
+from primitives._media.film import Film, SoundFacts, copyable, open_film, sound_facts
 from primitives._media.packets import PacketIndex
 from primitives._media.pictures import pictures
 from primitives._media.sound_write import add_copied_sound, add_encoded_sound, sound_unchanged
@@ -36,9 +36,10 @@ AnyPacket: TypeAlias = "Packet[Any]"
 
 def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) -> RenderReport:
     """Write the pieces one after another to `output`; nothing is left behind when it fails or is cancelled."""
-    opened = {piece.path: open_film(piece.path, piece.name, call.check) for piece in pieces}
+    names = {piece.path: piece.name for piece in pieces}
+    opened = {path: open_film(path, name, call.check) for path, name in names.items()}
     films = [opened[piece.path] for piece in pieces]
-    target = choose_target(films, spec, output.suffix)
+    target = choose_target(films, list(_sounds(pieces, films)), spec, output.suffix)
     layout = lay_out(pieces, [film.timeline for film in films], target.grid_fps, target.time_base)
     indexes, reasons = _copyable(pieces, films, spec, target, call.check)
     first = indexes.get(0)
@@ -64,6 +65,13 @@ def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) 
     )
 
 
+def _sounds(pieces: Sequence[Piece], films: Sequence[Film]) -> Iterator[SoundFacts]:
+    """What is heard: the films' own sound first, then what plays instead."""
+    heard = [film.sound for film in films]
+    heard += [sound_facts(p.sound.instead, p.sound.instead_name) for p in pieces if p.sound.instead is not None]
+    yield from (sound for sound in heard if sound is not None)
+
+
 def _copyable(
     pieces: Sequence[Piece], films: Sequence[Film], spec: OutputSpec, target: Target, check: Callable[[], None]
 ) -> tuple[dict[int, PacketIndex], list[str]]:
@@ -74,7 +82,7 @@ def _copyable(
         return {}, [f"copying is done into mp4, mov and mkv only, not {target.container}"]
     if not target.picture.same_samples(films[0].picture):
         return {}, [f"{films[0].picture.pixel_format} cannot be encoded as it is, so that every frame is encoded anew"]
-    found = {film.path: copyable(film, check) for film in films}
+    found = {film.path: copyable(film, check) for film in set(films)}
     indexes, reasons = {}, [reason for reason in found.values() if isinstance(reason, str)]
     for number, (piece, film) in enumerate(zip(pieces, films, strict=True)):
         index = found[film.path]

@@ -79,9 +79,9 @@ def mix(pieces: list[SoundPiece], sound: SoundFacts, end: Fraction, check: Calla
 
 def _added(waiting: Samples, offset: int, chunk: Samples) -> Samples:
     """`chunk` mixed onto `waiting` from a place on; grows as needed."""
-    size = max(waiting.shape[1], offset + chunk.shape[1])
-    if size > waiting.shape[1]:
-        waiting = np.pad(waiting, ((0, 0), (0, size - waiting.shape[1])))
+    missing = offset + chunk.shape[1] - waiting.shape[1]
+    if missing > 0:
+        waiting = np.concatenate([waiting, np.zeros((chunk.shape[0], missing), np.float32)], axis=1)
     waiting[:, offset : offset + chunk.shape[1]] += chunk
     return waiting
 
@@ -240,8 +240,9 @@ def tempo_steps(speed: float) -> list[float]:
     return [*steps, speed]
 
 
-def require_sound(path: Path, name: str) -> None:
-    """Refuse a file without sound where sound is asked of it."""
-    with open_media(path, name) as container:
-        if audio_stream(container) is None:
-            raise UserError(f"{name} has no sound. Use a file with sound, or leave the replacement out.")
+def sound_length(path: Path, name: str, check: Callable[[], None]) -> Fraction:
+    """When a file's sound ends; refuses a file without any."""
+    found = scan(path, name, check)
+    if found.sound is None:
+        raise UserError(f"{name} has no sound. Use a file with sound, or leave it out.")
+    return found.sound.end
