@@ -80,7 +80,9 @@ class _Taken:
         base, step = start / time_base, self.unit / time_base
         scale = base.denominator * step.denominator
         a, b = int(base * scale), int(step * scale)
-        return np.array([(2 * (a + b * n) + scale) // (2 * scale) for n in self.offsets.tolist()], dtype=np.int64)
+        ticks = np.array([(2 * (a + b * n) + scale) // (2 * scale) for n in self.offsets.tolist()], dtype=np.int64)
+        places = np.arange(len(ticks))
+        return np.maximum.accumulate(ticks - places) + places  # frames closer than a tick still follow each other
 
     def first_from(self, time: Fraction) -> int:
         """The place of the first frame that shows at a time or later, a quarter of a frame forgiven."""

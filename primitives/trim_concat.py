@@ -215,7 +215,7 @@ def _spec(request: TrimConcatRequest) -> OutputSpec:
 
 def _default_output(first: Piece, call: Call) -> str:
     """A name in work/ that is no input of this call."""
-    suffix = first.path.suffix.lower() if first.path.suffix.lower() in {".mp4", ".mov", ".mkv"} else ".mp4"
+    suffix = first.path.suffix.lower() if first.path.suffix.lower() in {".mp4", ".mov", ".mkv", ".webm"} else ".mp4"
     name = f"work/{first.path.stem}_edit"
     taken = {call.workspace.relative(path) for path in call.read}
     return next(n for n in (f"{name}{number or ''}{suffix}" for number in range(len(taken) + 1)) if n not in taken)

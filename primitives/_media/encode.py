@@ -48,7 +48,7 @@ CONTAINERS = {
 }
 _VIDEO_FITS = {
     "webm": ("vp9", "vp8", "av1"),
-    "mp4": ("h264", "hevc", "av1", "vp9", "mpeg4", "mpeg2video", "mjpeg"),
+    "mp4": ("h264", "hevc", "av1", "vp9", "mpeg4"),
     "mov": ("h264", "hevc", "prores", "mpeg4", "mpeg2video", "mjpeg"),
     "avi": ("mpeg4", "mjpeg", "h264", "ffv1"),
     "mpegts": ("h264", "hevc", "mpeg2video"),
@@ -62,6 +62,9 @@ _AUDIO_FITS = {
     "mpegts": ("aac", "mp3", "ac3", "opus"),
     "mpeg": ("mp3", "ac3"),
 }
+_OLD_CODECS = frozenset({"mpeg4", "mpeg2video", "mpeg1video"})
+_OLD_RATES = frozenset(Fraction(n) for n in (24, 25, 30, 50, 60)) | {Fraction(n * 1000, 1001) for n in (24, 30, 60)}
+"""The frame rates that the old codecs know."""
 _CRF = {
     "libx264": {"best": 14, "high": 18, "small": 26},
     "libx265": {"best": 16, "high": 20, "small": 28},
@@ -108,8 +111,6 @@ def choose_target(films: Sequence[Film], sounds: Sequence[SoundFacts], spec: Out
     codec = _video_codec(spec, first, container)
     encoder = VIDEO_ENCODERS[codec]
     grid = spec.fps or (None if first.timeline.is_vfr else first.timeline.frame_rate)
-    same = spec.keeps_picture and codec == first.picture.codec
-    time_base = first.timeline.time_base if same else Fraction(1, 90_000) if grid is None else 1 / grid
     return Target(
         container=container,
         picture=_picture(spec, first.picture, codec, encoder),
@@ -118,7 +119,7 @@ def choose_target(films: Sequence[Film], sounds: Sequence[SoundFacts], spec: Out
         quality=spec.quality,
         frame_rate=grid or first.timeline.frame_rate,
         grid_fps=grid,
-        time_base=time_base,
+        time_base=Fraction(1, 90_000) if grid is None else 1 / grid,
         sound=_sound(spec, sounds[0], container) if sounds else None,
     )
 
@@ -131,7 +132,9 @@ def _video_codec(spec: OutputSpec, first: Film, container: str) -> str:
         if spec.video_codec not in fits:
             raise UserError(f"{container} does not hold {spec.video_codec}. It holds {', '.join(fits)}; or use .mkv.")
         return spec.video_codec
-    return first.picture.codec if first.picture.codec in VIDEO_ENCODERS and first.picture.codec in fits else fits[0]
+    own = first.picture.codec
+    steady = not first.timeline.is_vfr and first.timeline.frame_rate in _OLD_RATES
+    return own if own in VIDEO_ENCODERS and own in fits and (own not in _OLD_CODECS or steady) else fits[0]
 
 
 def _picture(spec: OutputSpec, first: PictureFacts, codec: str, encoder: str) -> PictureFacts:

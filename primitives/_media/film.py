@@ -142,6 +142,8 @@ def copyable(film: Film, check: Callable[[], None]) -> PacketIndex | str:
         return f"{film.name} is coded for interlaced pictures"
     if facts.profile_idc not in h264.PROFILE_NAMES:
         return f"{film.name} has H.264 profile {facts.profile_idc}, which is not matched here"
+    if facts.chroma_format == 3:
+        return f"{film.name} is 4:4:4, which decoders read by the encoder's version, so that it cannot be mixed"
     if not index.one_set:
         return f"{film.name} changes its parameter sets on the way"
     return index

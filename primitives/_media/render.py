@@ -7,8 +7,10 @@ the sound is cut to the sample and encoded once over the whole edit.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -40,9 +42,11 @@ def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) 
     opened = {path: open_film(path, name, call.check) for path, name in names.items()}
     films = [opened[piece.path] for piece in pieces]
     target = choose_target(films, list(_sounds(pieces, films)), spec, output.suffix)
-    layout = lay_out(pieces, [film.timeline for film in films], target.grid_fps, target.time_base)
     indexes, reasons = _copyable(pieces, films, spec, target, call.check)
     first = indexes.get(0)
+    if first is not None:
+        target = replace(target, time_base=films[0].timeline.time_base)
+    layout = lay_out(pieces, [film.timeline for film in films], target.grid_fps, target.time_base)
     plan = smart.plan_smart(layout, films, indexes, first, target) if first is not None else None
     job = _Job(pieces, films, target, layout, call)
     name = call.workspace.relative(output)
@@ -76,9 +80,12 @@ def _copyable(
     pieces: Sequence[Piece], films: Sequence[Film], spec: OutputSpec, target: Target, check: Callable[[], None]
 ) -> tuple[dict[int, PacketIndex], list[str]]:
     """The pieces whose packets may be copied into the target; and why others may not."""
-    if not spec.keeps_picture or target.picture.codec != films[0].picture.codec:
+    if not spec.keeps_picture:
         return {}, ["the output was asked to differ from the input, so that every frame is encoded"]
-    if target.container not in SMART_CONTAINERS:
+    if target.picture.codec != films[0].picture.codec:
+        codecs = f"{films[0].picture.codec} is not written into {target.container}, {target.picture.codec} is"
+        return {}, [f"{codecs}, so that every frame is encoded"]
+    if target.container not in SMART_CONTAINERS and films[0].picture.codec == "h264":
         return {}, [f"copying is done into mp4, mov and mkv only, not {target.container}"]
     if not target.picture.same_samples(films[0].picture):
         return {}, [f"{films[0].picture.pixel_format} cannot be encoded as it is, so that every frame is encoded anew"]
@@ -148,6 +155,7 @@ class _Job:
 
     def _plain(self, container: OutputContainer) -> Iterator[AnyPacket]:
         target = self.target
+        os.environ.setdefault("SVT_LOG", "1")  # the AV1 encoder otherwise tells its life on stderr
         stream = container.add_stream(target.encoder, rate=target.frame_rate, options=video_options(target))
         assert isinstance(stream, VideoStream)
         set_picture(stream.codec_context, target)
