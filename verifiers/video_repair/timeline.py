@@ -20,8 +20,8 @@ from verifiers.video_repair.picture import EXTRA_FRAMES, GridFrame, answer_frame
 from verifiers.video_repair.schema import TimeRange
 
 MAX_RANGES = 500
-OVERLAP_SLACK_S = 0.001
-"""Neighbouring ranges may overlap by rounding, not by more (ours): a cut list says each cut once."""
+ROUNDING_S = 0.001
+"""Reports give milliseconds."""
 
 SAMPLES_PER_S = 4
 SAMPLE_HEIGHT_PX = 180
@@ -36,7 +36,10 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n(.*?)^ {0,3}\1[
 
 
 def parse_ranges(report: str, broken_s: float, slack_s: float) -> list[TimeRange]:
-    """The first fenced JSON list in the report as ranges in time order; `SubmissionError` if malformed."""
+    """The first fenced JSON list in the report as ranges in time order; `SubmissionError` if malformed.
+
+    Ranges that overlap are malformed (ours): a cut list says each cut once, and guesses cannot be stacked.
+    """
     text = report.replace("\r\n", "\n")
     lists = (body for _, body in _FENCE.findall(text) if body.lstrip().startswith("["))
     body = next(lists, None)
@@ -50,7 +53,7 @@ def parse_ranges(report: str, broken_s: float, slack_s: float) -> list[TimeRange
         raise SubmissionError(f"the report's ranges are not a list of at most {MAX_RANGES}")
     ranges = sorted((_range(item, broken_s, slack_s) for item in value), key=lambda item: item.start_s)
     for earlier, later in pairwise(ranges):
-        if later.start_s < earlier.end_s - OVERLAP_SLACK_S:
+        if later.start_s < earlier.end_s - ROUNDING_S:
             raise SubmissionError(f"the ranges that start at {earlier.start_s} and {later.start_s} s overlap")
     return ranges
 
@@ -64,8 +67,9 @@ def _range(item: object, broken_s: float, slack_s: float) -> TimeRange:
     return TimeRange(start_s=start_s, end_s=end_s)
 
 
-def is_removed(time_s: Fraction, ranges: Sequence[TimeRange]) -> bool:
-    return any(item.start_s <= time_s < item.end_s for item in ranges)
+def is_removed(time_s: float, ranges: Sequence[TimeRange]) -> bool:
+    """Whether a frame at that time is cut; ends a rounding error off a frame's time are on it."""
+    return any(item.start_s <= time_s + ROUNDING_S < item.end_s for item in ranges)
 
 
 def removed_s(ranges: Sequence[TimeRange], broken_s: float) -> float:
@@ -124,7 +128,7 @@ def _kept_frames(broken: Path, ranges: Sequence[TimeRange], result: RenderCompar
     slots = 0
     for slot, frame in enumerate(answer_frames(broken, result.rate)):
         slots = slot + 1
-        if not is_removed(slot / result.rate, ranges):
+        if not is_removed(slot / float(result.rate), ranges):
             result.expected_frames += 1
             yield frame
     broken_s = slots / float(result.rate)
