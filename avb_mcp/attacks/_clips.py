@@ -69,11 +69,14 @@ class Export:
 
 CAREFUL = Export()
 MASTER = Export(crf=14, audio_bit_rate_bps=192_000)
-FRAGMENTED = Export(movflags="frag_keyframe+empty_moov")
+FRAGMENTED = Export(movflags="frag_keyframe+delay_moov")
+NO_EDIT_LIST = Export(movflags="frag_keyframe+empty_moov")
+"""Fragmented for streaming: nothing says that the sound starts with 21 ms of encoder delay, so it is that late."""
 QUICKTIME = Export(container="mov")
 HEVC = Export(video_codec="libx265")
 OTHER_CODECS = Export(video_codec="mpeg4", audio_codec="libmp3lame")
 OTHER_RATE = Export(audio_rate_hz=44_100)
+OTHER_SOUND = Export(audio_codec="libmp3lame", audio_rate_hz=44_100)
 
 
 def write_clip(path: Path, clip: Clip, export: Export = CAREFUL) -> None:
@@ -127,7 +130,7 @@ def _read_sound(path: Path, max_s: float) -> Sound | None:
 def _video_stream(writer: av.container.OutputContainer, clip: Clip, export: Export) -> av.VideoStream:
     options = {"preset": "ultrafast", "crf": str(export.crf)}
     if export.video_codec == "libx265":
-        options["x265-params"] = "log-level=none"
+        options |= {"preset": "medium", "x265-params": "log-level=none"}  # its faster ones are no careful export
     elif export.video_codec == "mpeg4":
         options = {"qscale": "2", "flags": "+qscale"}
     stream = writer.add_stream(export.video_codec, rate=clip.fps, options=options)
@@ -140,7 +143,8 @@ def _video_stream(writer: av.container.OutputContainer, clip: Clip, export: Expo
 
 
 def _audio_stream(writer: av.container.OutputContainer, export: Export) -> av.AudioStream:
-    stream = writer.add_stream(export.audio_codec, rate=export.audio_rate_hz, layout="mono")
+    options = {"aac_coder": "fast"} if export.audio_codec == "aac" else {}  # half the time, the same fidelity
+    stream = writer.add_stream(export.audio_codec, rate=export.audio_rate_hz, layout="mono", options=options)
     assert isinstance(stream, av.AudioStream)
     stream.bit_rate = export.audio_bit_rate_bps
     return stream

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, joined
 from verifiers.video_repair.schema import Kind, TimeRange
 
-WINDOW = TimeRange(start_s=2.5, end_s=5.5)
+WINDOW = TimeRange(start_s=1.8, end_s=4.2)
 ECHO_S = 0.8
 FILLER_S, REPEAT_S, SENTENCE_S = 0.5, 0.8, 1.2
 
@@ -83,7 +83,7 @@ def _shift_colour(frame: Image) -> Image:
     """The released profiles' grade."""
     gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)[..., None].astype(np.float32)
     graded = 128.0 + 1.13 * (gray + 0.78 * (frame - gray) - 128.0)
-    return np.clip(graded * np.float32([1.09, 0.98, 0.91]), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(graded * np.array([1.09, 0.98, 0.91]), 0, 255), np.uint8)
 
 
 def _blur(frame: Image) -> Image:
@@ -108,22 +108,22 @@ Insertion = tuple[float, Clip]
 def _fillers(clip: Clip) -> list[Insertion]:
     """A held vowel over pictures that go back and forth."""
     insertions = []
-    for at_s in (1.5, 3.5, 6.0):
+    for at_s in (1.2, 2.8, 4.6):
         before = clip.part(at_s - FILLER_S, at_s)
         time_s = np.arange(before.heard().size) / RATE_HZ
-        vowel = sum(np.sin(2 * np.pi * 120 * k * time_s) / k for k in range(1, 9))
+        vowel = np.sum([np.sin(2 * np.pi * 120 * k * time_s) / k for k in range(1, 9)], axis=0)
         insertions.append((at_s, replace(before, frames=before.frames[::-1]).with_sound(0.05 * vowel)))
     return insertions
 
 
 def _repeats(clip: Clip) -> list[Insertion]:
-    return [(at_s, clip.part(at_s - REPEAT_S, at_s)) for at_s in (2.5, 5.0)]
+    return [(at_s, clip.part(at_s - REPEAT_S, at_s)) for at_s in (2.0, 4.2)]
 
 
 def _wrong_sentence(clip: Clip) -> list[Insertion]:
     """Something that is said backwards."""
     said = clip.part(0.0, SENTENCE_S)
-    return [(5.0, replace(said, frames=said.frames[::-1]).with_sound(said.heard()[::-1]))]
+    return [(4.0, replace(said, frames=said.frames[::-1]).with_sound(said.heard()[::-1]))]
 
 
 def _insert(clip: Clip, insertions: Sequence[Insertion]) -> Broken:

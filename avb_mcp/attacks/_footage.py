@@ -17,12 +17,12 @@ import numpy as np
 from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, read_clip
 from primitives._base import UserError
 
-FILM_S, SHOT_S = 8.0, 1.0
+FILM_S, SHOT_S = 6.0, 1.0
 SHOT_COUNT = 20
 FPS = Fraction(20)
 SIZE, REAL_SIZE = (160, 90), (320, 180)
 SUFFIXES = frozenset({".mp4", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".avi", ".ogv"})
-SYLLABLE_S = 0.2
+SYLLABLE_S, VOICE_HZ = 0.2, 6000
 MIN_RMS, MIN_LOUD_SHARE = 0.005, 0.5
 MIN_DIFFERENCE = 12.0
 """Mean difference of two small gray pictures (0-255) from which they count as different shots."""
@@ -72,7 +72,7 @@ def _shot(rng: np.random.Generator, count: int) -> list[Image]:
     """A coloured, grainy texture that drifts by a pixel a frame."""
     width, height = SIZE[0] + count, SIZE[1]
     colours = cv2.resize(rng.integers(20, 236, (6, 10, 3), np.uint8), (width, height), interpolation=cv2.INTER_CUBIC)
-    grain = cv2.GaussianBlur(rng.normal(0.0, 50.0, (height, width)).astype(np.float32), (0, 0), 1.0)
+    grain = cv2.GaussianBlur(rng.normal(0.0, 30.0, (height, width)).astype(np.float32), (0, 0), 1.0)
     texture = np.clip(colours + grain[..., None], 0, 255).astype(np.uint8)
     return [np.ascontiguousarray(texture[:, at : at + SIZE[0]]) for at in range(count)]
 
@@ -84,7 +84,7 @@ def _voice(rng: np.random.Generator, length_s: float) -> Sound:
     syllables = []
     for _ in range(round(length_s / SYLLABLE_S)):
         pitch_hz, formants_hz = rng.uniform(90, 200), rng.uniform(250, 3600, 3)
-        harmonics_hz = np.arange(pitch_hz, 6000, pitch_hz)
+        harmonics_hz = np.arange(pitch_hz, VOICE_HZ, pitch_hz)
         gains = 0.01 + sum(np.exp(-(((harmonics_hz - centre_hz) / 220) ** 2)) for centre_hz in formants_hz)
         phases = rng.uniform(0, 2 * np.pi, harmonics_hz.size)
         voice = gains @ np.sin(2 * np.pi * np.outer(harmonics_hz, time_s) + phases[:, None])

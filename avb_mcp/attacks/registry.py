@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from avb_mcp.attacks import assembly, order, repair
+from avb_mcp.attacks import assembly, order, repair, repair_v3, repurpose
 from avb_mcp.attacks._base import Target
 from primitives._base import UserError
 
 ATTACKS: tuple[Target[Any], ...] = (
     *order.TARGETS,
     *assembly.TARGETS,
+    *repair_v3.TARGETS,
     *repair.TARGETS,
+    *repurpose.TARGETS,
 )
 
 
