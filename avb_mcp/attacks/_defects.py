@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, joined
+from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, from_bgr, joined, to_bgr
 from verifiers.video_repair.schema import Kind, TimeRange
 
 WINDOW = TimeRange(start_s=1.8, end_s=4.2)
@@ -17,6 +17,7 @@ ECHO_S = 0.8
 FILLER_S, REPEAT_S, SENTENCE_S = 0.5, 0.8, 1.2
 
 Floats = npt.NDArray[np.floating]
+Pixels = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,12 @@ def damage_sound(clip: Clip, damage: Callable[[Sound], Floats], window: TimeRang
     return clip.with_sound(sound)
 
 
-def damage_picture(clip: Clip, damage: Callable[[Image], Image], window: TimeRange = WINDOW) -> Clip:
-    inside = range(round(window.start_s * clip.fps), round(window.end_s * clip.fps))
-    return replace(clip, frames=[damage(frame) if at in inside else frame for at, frame in enumerate(clip.frames)])
+def damage_picture(clip: Clip, damage: Callable[[Image], Pixels], window: TimeRange = WINDOW) -> Clip:
+    """`damage` is given BGR pixels."""
+    frames = list(clip.frames)
+    for at in range(round(window.start_s * clip.fps), round(window.end_s * clip.fps)):
+        frames[at] = from_bgr(damage(to_bgr(frames[at])))
+    return replace(clip, frames=frames)
 
 
 def add_noise(sound: Sound, snr_db: float) -> Floats:
@@ -79,21 +83,21 @@ def _clip_peaks(sound: Sound) -> Floats:
     return np.clip(sound, -limit, limit)
 
 
-def _shift_colour(frame: Image) -> Image:
+def _shift_colour(pixels: Image) -> Pixels:
     """The released profiles' grade."""
-    gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)[..., None].astype(np.float32)
-    graded = 128.0 + 1.13 * (gray + 0.78 * (frame - gray) - 128.0)
-    return np.asarray(np.clip(graded * np.array([1.09, 0.98, 0.91]), 0, 255), np.uint8)
+    gray = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)[..., None].astype(np.float32)
+    graded = 128.0 + 1.13 * (gray + 0.78 * (pixels - gray) - 128.0)
+    return np.asarray(graded * np.array([1.09, 0.98, 0.91]))
 
 
-def _blur(frame: Image) -> Image:
-    return np.asarray(cv2.GaussianBlur(frame, (0, 0), 2.5), np.uint8)
+def _blur(pixels: Image) -> Pixels:
+    return cv2.GaussianBlur(pixels, (0, 0), 2.5)
 
 
-def _lose_sharpness(frame: Image) -> Image:
-    height_px, width_px = frame.shape[:2]
-    small = cv2.resize(frame, (width_px // 3, height_px // 3), interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.resize(small, (width_px, height_px), interpolation=cv2.INTER_LINEAR), np.uint8)
+def _lose_sharpness(pixels: Image) -> Pixels:
+    height_px, width_px = pixels.shape[:2]
+    small = cv2.resize(pixels, (width_px // 3, height_px // 3), interpolation=cv2.INTER_AREA)
+    return cv2.resize(small, (width_px, height_px), interpolation=cv2.INTER_LINEAR)
 
 
 def _swap_shots(clip: Clip) -> Clip:
@@ -149,7 +153,7 @@ _SOUND_DAMAGE: dict[Kind, Callable[[Sound], Floats]] = {
     Kind.ROOM_ECHO: _add_echo,
     Kind.CLIPPING: _clip_peaks,
 }
-_PICTURE_DAMAGE: dict[Kind, Callable[[Image], Image]] = {
+_PICTURE_DAMAGE: dict[Kind, Callable[[Image], Pixels]] = {
     Kind.COLOUR_SHIFT: _shift_colour,
     Kind.BLUR: _blur,
     Kind.LOST_SHARPNESS: _lose_sharpness,

@@ -14,11 +14,11 @@ import av
 import cv2
 import numpy as np
 
-from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, read_clip
+from avb_mcp.attacks._clips import RATE_HZ, Clip, Image, Sound, from_bgr, read_clip
 from primitives._base import UserError
 
 FILM_S, SHOT_S = 6.0, 1.0
-SHOT_COUNT = 20
+SHOT_COUNT = 16
 FPS = Fraction(20)
 SIZE, REAL_SIZE = (160, 90), (320, 180)
 SUFFIXES = frozenset({".mp4", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".avi", ".ogv"})
@@ -73,8 +73,8 @@ def _shot(rng: np.random.Generator, count: int) -> list[Image]:
     width, height = SIZE[0] + count, SIZE[1]
     colours = cv2.resize(rng.integers(20, 236, (6, 10, 3), np.uint8), (width, height), interpolation=cv2.INTER_CUBIC)
     grain = cv2.GaussianBlur(rng.normal(0.0, 30.0, (height, width)).astype(np.float32), (0, 0), 1.0)
-    texture = np.clip(colours + grain[..., None], 0, 255).astype(np.uint8)
-    return [np.ascontiguousarray(texture[:, at : at + SIZE[0]]) for at in range(count)]
+    texture = colours + grain[..., None]
+    return [from_bgr(texture[:, at : at + SIZE[0]]) for at in range(count)]
 
 
 def _voice(rng: np.random.Generator, length_s: float) -> Sound:
@@ -128,8 +128,9 @@ def _different_shots(clip: Clip, known: Sequence[Clip]) -> list[Clip]:
 
 
 def _difference(a: Clip, b: Clip) -> float:
-    small = [
-        cv2.resize(cv2.cvtColor(clip.frames[len(clip.frames) // 2], cv2.COLOR_BGR2GRAY), (32, 18)).astype(np.float32)
-        for clip in (a, b)
-    ]
+    small = [cv2.resize(_middle_luma(clip), (32, 18)).astype(np.float32) for clip in (a, b)]
     return float(np.abs(small[0] - small[1]).mean())
+
+
+def _middle_luma(clip: Clip) -> Image:
+    return clip.frames[len(clip.frames) // 2][: clip.size[1]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from avb_mcp.attacks._clips import RATE_HZ, Clip
+from avb_mcp.attacks._clips import RATE_HZ, Clip, from_bgr
 
 LOUD_GAIN = 4.0
 STFT_SIZE = 1024
@@ -19,7 +19,9 @@ def silent(clip: Clip) -> Clip:
 
 
 def black(clip: Clip) -> Clip:
-    return replace(clip, frames=[np.zeros_like(frame) for frame in clip.frames])
+    width_px, height_px = clip.size
+    frame = from_bgr(np.zeros((height_px, width_px, 3)))
+    return replace(clip, frames=[frame] * len(clip.frames))
 
 
 def loud(clip: Clip) -> Clip:

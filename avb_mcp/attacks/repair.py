@@ -87,7 +87,7 @@ def _reference(path: Path) -> ReferenceFile:
 
 
 def _expected(clip: Clip) -> Expected:
-    height_px, width_px = clip.frames[0].shape[:2]
+    width_px, height_px = clip.size
     return Expected(
         containers=["mp4"],
         duration_s=clip.duration_s,

@@ -34,7 +34,7 @@ from avb_mcp.attacks._clips import (
     read_clip,
     write_clip,
 )
-from avb_mcp.attacks._defects import WINDOW, add_noise, damage_picture, damage_sound
+from avb_mcp.attacks._defects import WINDOW, Pixels, add_noise, damage_picture, damage_sound
 from avb_mcp.attacks._footage import FILM_S, Footage
 from avb_mcp.tasks.answers import repair_v3_answer, save_answer
 
@@ -69,9 +69,9 @@ class V3Task:
     other: Clip
 
 
-def _grade(frame: Image) -> Image:
+def _grade(pixels: Image) -> Pixels:
     """Far bluer: nothing is left of the frame values inside."""
-    return np.asarray(np.clip(frame * np.array([1.6, 0.9, 0.3]) + np.array([60, 0, 0]), 0, 255), np.uint8)
+    return np.asarray(pixels * np.array([1.6, 0.9, 0.3]) + np.array([60, 0, 0]))
 
 
 def _desync(clip: Clip) -> Clip:
@@ -124,6 +124,10 @@ def _source(task: V3Task) -> Clip:
 
 def _broken(task: V3Task) -> Clip:
     return task.broken
+
+
+def _changed(change: Callable[[Clip], Clip]) -> Show:
+    return lambda task: change(task.source)
 
 
 def _handed(show: Show, report: str | None = None, export: Export = CAREFUL) -> HandIn:
@@ -216,34 +220,29 @@ def attacks_on(variant: str) -> tuple[Attack[V3Task], ...]:
 def _controls(variant: str) -> tuple[Attack[V3Task], ...]:
     """What honest variations cost by the scheme, which weighs every loss 2.5 times inside and once outside.
 
-    Sound defects: a lag of 20 ms takes 13 % of the correlation, 0.25 of the score. Picture defects: 1 % of the
-    frame value is 0.019 of the score, so an export at crf 18 costs up to 0.1 and one frame of lag another 0.057.
+    Picture defects: 1 % of the frame value is 0.019 of the score, so a careful export costs 0.06 to 0.13 and one
+    frame of lag another 0.057. Sound defects: 20 ms of lag are 13 % of the correlation, 0.25 of the score.
     """
-    picture = at_least(0.85 if variant == GRADE else 0.9)
-    late = at_least(0.85 if variant == GRADE else 0.7)
+    kept = at_least(0.75 if variant == GRADE else 0.9)
+    late = at_least(0.75 if variant == GRADE else 0.7)
     exports = {
-        "honest re-encode": CAREFUL,
-        "other container flavour: fragmented": FRAGMENTED,
-        "other container flavour: QuickTime": QUICKTIME,
+        "honest re-encode": (kept, CAREFUL),
+        "other codec": (kept, HEVC),
+        "other container flavour: fragmented": (kept, FRAGMENTED),
+        "other container flavour: fragmented, no edit list": (late, NO_EDIT_LIST),
+        "other container flavour: QuickTime": (kept, QUICKTIME),
     }
+    changes = {"one-frame drift": (kept, tricks.one_frame_late), "+20 ms audio": (late, tricks.late_sound)}
     return (
         Attack("control, golden", exactly(1.0), _file(SOURCE, RIGHT_REPORT)),
         *(
-            Attack(f"control, {name}", at_least(0.9), _handed(_source, RIGHT_REPORT, export))
-            for name, export in exports.items()
+            Attack(f"control, {name}", expected, _handed(_source, RIGHT_REPORT, export))
+            for name, (expected, export) in exports.items()
         ),
-        Attack("control, other codec", picture, _handed(_source, RIGHT_REPORT, HEVC)),
-        Attack(
-            "control, other container flavour: fragmented, no edit list",
-            late,
-            _handed(_source, RIGHT_REPORT, NO_EDIT_LIST),
+        *(
+            Attack(f"control, {name}", expected, _handed(_changed(change), RIGHT_REPORT))
+            for name, (expected, change) in changes.items()
         ),
-        Attack(
-            "control, one-frame drift",
-            picture,
-            _handed(lambda task: tricks.one_frame_late(task.source), RIGHT_REPORT),
-        ),
-        Attack("control, +20 ms audio", late, _handed(lambda task: tricks.late_sound(task.source), RIGHT_REPORT)),
     )
 
 

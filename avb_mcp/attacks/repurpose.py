@@ -28,7 +28,10 @@ from avb_mcp.attacks._clips import (
     QUICKTIME,
     Clip,
     Export,
+    Image,
+    from_bgr,
     joined,
+    to_bgr,
     write_clip,
 )
 from avb_mcp.attacks._footage import Footage
@@ -92,16 +95,16 @@ def build(content: bool, footage: Footage, answers: Path) -> RepurposeTask:
 def _upright(clip: Clip) -> Clip:
     """The middle of the picture, the middle of the film, at the level that is asked for."""
     middle = clip.part((clip.duration_s - LENGTH_S) / 2, (clip.duration_s + LENGTH_S) / 2)
-    height_px, width_px = middle.frames[0].shape[:2]
+    width_px, height_px = middle.size
     crop_px = height_px * UPRIGHT[0] // UPRIGHT[1]
     left = (width_px - crop_px) // 2
-    frames = [_scaled(frame[:, left : left + crop_px]) for frame in middle.frames]
+    frames = [_scaled(to_bgr(frame)[:, left : left + crop_px]) for frame in middle.frames]
     sound = middle.heard()
     return replace(middle, frames=frames).with_sound(sound * LEVEL_RMS / np.sqrt(np.mean(sound**2)))
 
 
-def _scaled(frame: np.ndarray[Any, np.dtype[np.uint8]]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return np.asarray(cv2.resize(frame, UPRIGHT, interpolation=cv2.INTER_AREA), np.uint8)
+def _scaled(pixels: Image) -> Image:
+    return from_bgr(cv2.resize(pixels, UPRIGHT, interpolation=cv2.INTER_AREA))
 
 
 # ---- what is handed in
@@ -142,7 +145,7 @@ def _damaged(task: RepurposeTask, outputs: Path) -> None:
 def _squeezed(task: RepurposeTask) -> Clip:
     """The whole wide picture in the upright number of pixels."""
     middle = task.source.part(0.0, LENGTH_S)
-    return replace(middle, frames=[_scaled(frame) for frame in middle.frames])
+    return replace(middle, frames=[_scaled(to_bgr(frame)) for frame in middle.frames])
 
 
 def _quiet(clip: Clip) -> Clip:
