@@ -18,6 +18,7 @@ help:
 	@echo "make test-harness  real harness command lines (from npm) against a scripted model on loopback"
 
 $(STAMP): pyproject.toml
+	@echo "setting up $(VENV) (once)"
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && uv pip install --quiet --python $(BIN)/python -e ".[$(EXTRAS)]"; \
 	else \
@@ -36,10 +37,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cog --check README.md docs/tools.md
+	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md
 
 docs: $(STAMP)
-	$(BIN)/cog -r README.md docs/tools.md
+	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md
 
 test-mcp: $(STAMP)
 	$(BIN)/python -m pytest -m conformance -v tests/conformance

@@ -6,6 +6,7 @@ unchanged. Nothing is declared twice: the call itself remembers what it read.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
@@ -75,12 +76,13 @@ class Cache:
             media_s=media_s,
             image_size_px=(image.width_px, image.height_px) if image else None,
         )
-        if image is not None:
-            with self._workspace.atomic(self._file(key, "jpg")) as part:
-                part.write_bytes(image.data)
-        with self._workspace.atomic(self._file(key, "json")) as part:
-            part.write_text(json.dumps(entry.model_dump()), encoding="utf-8")
-        self._prune()
+        with contextlib.suppress(OSError):  # a full or read-only disk costs the next call time, not this one its answer
+            if image is not None:
+                with self._workspace.atomic(self._file(key, "jpg")) as part:
+                    part.write_bytes(image.data)
+            with self._workspace.atomic(self._file(key, "json")) as part:
+                part.write_text(json.dumps(entry.model_dump()), encoding="utf-8")
+            self._prune()
 
     def _file(self, key: str, suffix: str) -> Path:
         return self._workspace.private("cache", f"{key}.{suffix}")

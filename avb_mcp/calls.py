@@ -81,6 +81,8 @@ class Caller:
         key = call_key(tool, json.dumps(arguments, sort_keys=True, default=str))
         with self._lock:
             job = self._jobs.get(key)
+            if job is not None and job.finished.is_set() and self.primitives[tool].read_only:
+                job = None  # nobody collected it; the cache has it, and knows whether the files have changed since
             if job is None:
                 job = self._jobs[key] = Job(key)
                 thread = threading.Thread(

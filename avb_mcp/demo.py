@@ -53,7 +53,7 @@ SCENES = (
 
 def run_demo(out: Path) -> None:
     """The whole demo; prints what an agent would see."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     film = out / "materials" / "film.mp4"
     film.parent.mkdir(parents=True, exist_ok=True)
     make_film(film)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from harness_configs.registry import HARNESSES
 from primitives._schema import input_schema
 from primitives.registry import PRIMITIVES
+from verifiers.registry import VERIFIERS
 
 
 def tool_table() -> str:
@@ -40,3 +42,12 @@ def _section(primitive: Any) -> str:
 def _row(name: str, prop: dict[str, Any], required: bool) -> str:
     kind = prop["type"] if prop["type"] != "array" else f"list of {prop['items']['type']}"
     return f"| `{name}`{' (required)' if required else ''} | {kind} | {prop.get('description', '')} |"
+
+
+def verifier_table() -> str:
+    """One row per verifier, with its command line."""
+    rows = []
+    for name, module in VERIFIERS.items():
+        summary = (importlib.import_module(f"verifiers.{name}").__doc__ or "").strip().splitlines()[0]
+        rows.append(f"| `{name}` | {summary} | `python -m {module} --help` |")
+    return "\n".join(["| verifier | what it judges | command line |", "|---|---|---|", *rows]) + "\n"

@@ -204,6 +204,8 @@ def _read(path: Path) -> str | None:
             return file.read()
     except FileNotFoundError:
         return None
+    except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        raise SetupError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{path} is not UTF-8 text, so it was left as it is.") from error
 
@@ -225,9 +227,12 @@ def _printed(tool: npm.InstalledTool, derived: DerivedFile) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as private_home:
         # A home of its own: the user's login and settings must not shape what is printed.
         environment = {"PATH": tool.search_path, "HOME": private_home}
-        run = subprocess.run(
-            command, env=environment, capture_output=True, timeout=_PRINT_TIMEOUT_S, text=True, check=False
-        )
+        try:
+            run = subprocess.run(
+                command, env=environment, capture_output=True, timeout=_PRINT_TIMEOUT_S, text=True, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SetupError(f"`{shlex.join(command)}` did not end within {_PRINT_TIMEOUT_S} s") from error
     if run.returncode != 0:
         raise SetupError(f"`{shlex.join(command)}` ended with exit code {run.returncode}: {run.stderr[-500:].strip()}")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from avb_mcp.workspace import Workspace
 
 MAX_ARGUMENT_CHARACTERS = 4000
+_log = logging.getLogger("avb_mcp")
 
 
 class TraceLine(BaseModel):
@@ -39,11 +41,16 @@ def append(workspace: Workspace, line: TraceLine) -> None:
     if len(str(line.arguments)) > MAX_ARGUMENT_CHARACTERS:
         line = line.model_copy(update={"arguments": str(line.arguments)[:MAX_ARGUMENT_CHARACTERS] + "..."})
     data = line.model_dump_json(exclude_none=True).encode() + b"\n"
-    file = os.open(workspace.private("trace.jsonl"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    path = workspace.private("trace.jsonl")
     try:
-        os.write(file, data)
-    finally:
-        os.close(file)
+        path.parent.mkdir(exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(file, data)
+        finally:
+            os.close(file)
+    except OSError as error:
+        _log.warning("the call was not recorded in %s: %s", path, error.strerror)
 
 
 def now() -> datetime:

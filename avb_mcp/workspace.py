@@ -75,6 +75,8 @@ class Workspace:
         if not root.is_dir():
             raise UserError(f"{root} is not a folder. Give --workspace the folder that holds the media.")
         self.root = root.resolve()
+        if (self.root / PRIVATE).is_symlink():
+            raise UserError(f"{root / PRIVATE} is a link, which could lead the server outside. Remove it first.")
         self.task = _load_task(self.root / "task.json")
 
     # -- paths ---------------------------------------------------------------------------------------------
@@ -111,7 +113,6 @@ class Workspace:
         resolved = self._resolve(candidate, path)
         if resolved.exists() and not resolved.is_file():
             raise UserError(f"{path} exists and is not a regular file. Give another name in work/.")
-        resolved.parent.mkdir(parents=True, exist_ok=True)
         return resolved
 
     def relative(self, path: Path) -> str:
@@ -181,6 +182,7 @@ class Workspace:
     @contextmanager
     def atomic(self, destination: Path) -> Iterator[Path]:
         """A temporary neighbour that becomes `destination` when the block ends well, and vanishes otherwise."""
+        destination.parent.mkdir(parents=True, exist_ok=True)
         part = destination.with_name(f".{secrets.token_hex(6)}.part{destination.suffix}")
         try:
             yield part
@@ -193,10 +195,8 @@ class Workspace:
     # -- private state -------------------------------------------------------------------------------------
 
     def private(self, *parts: str) -> Path:
-        """A path below .avb/, with its folder made."""
-        path = self.root.joinpath(PRIVATE, *parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
+        """A path below .avb/."""
+        return self.root.joinpath(PRIVATE, *parts)
 
     def sealed(self) -> dict[str, str] | None:
         """The digests recorded by a successful submit, by name in outputs/; None before that."""

@@ -146,8 +146,6 @@ class Harness:
     package: NpmPackage
     tool_name: str
     """What the model sees for one of our tools, with `{tool}` for its name."""
-    protocol: Literal["anthropic", "responses", "chat", "gemini"]
-    """What the harness speaks to an `Endpoint`."""
     setup: Callable[[SetupRequest], Setup]
 
     def model_visible(self, tool: str) -> str:

@@ -17,7 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, Table
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
@@ -28,7 +28,7 @@ class MergeError(ValueError):
 def merged(
     text: str | None,
     content: Mapping[str, Any],
-    absent: tuple[Path, ...] = (),
+    absent: tuple[KeyPath, ...] = (),
     *,
     format: Literal["json", "toml"],
 ) -> str | None:
@@ -40,7 +40,7 @@ def merged(
     return _merged_toml(text, content, absent)
 
 
-def _merged_json(text: str | None, content: Mapping[str, Any], absent: tuple[Path, ...]) -> str:
+def _merged_json(text: str | None, content: Mapping[str, Any], absent: tuple[KeyPath, ...]) -> str:
     document = _parsed_json(text) if text is not None and text.strip() else {}
     changed = _apply(document, content, absent)
     if text is not None and text.strip() and not changed:
@@ -75,7 +75,7 @@ def _not_json(constant: str) -> NoReturn:
     raise MergeError(f"{constant} is not plain JSON")
 
 
-def _merged_toml(text: str | None, content: Mapping[str, Any], absent: tuple[Path, ...]) -> str:
+def _merged_toml(text: str | None, content: Mapping[str, Any], absent: tuple[KeyPath, ...]) -> str:
     try:
         expected = tomllib.loads(text or "")
         document = tomlkit.parse(text or "")
@@ -93,14 +93,14 @@ def _merged_toml(text: str | None, content: Mapping[str, Any], absent: tuple[Pat
     return result
 
 
-def _apply(document: MutableMapping[str, Any], content: Mapping[str, Any], absent: tuple[Path, ...]) -> bool:
+def _apply(document: MutableMapping[str, Any], content: Mapping[str, Any], absent: tuple[KeyPath, ...]) -> bool:
     changed = _put(document, content, ())
     for path in absent:
         changed = _remove(document, path) or changed
     return changed
 
 
-def _put(document: MutableMapping[str, Any], content: Mapping[str, Any], above: Path) -> bool:
+def _put(document: MutableMapping[str, Any], content: Mapping[str, Any], above: KeyPath) -> bool:
     changed = False
     for key, value in content.items():
         here = (*above, key)
@@ -118,7 +118,7 @@ def _put(document: MutableMapping[str, Any], content: Mapping[str, Any], above: 
     return changed
 
 
-def _nested(value: Mapping[str, Any], document: MutableMapping[str, Any], here: Path) -> Any:
+def _nested(value: Mapping[str, Any], document: MutableMapping[str, Any], here: KeyPath) -> Any:
     """`value` as the document's own kind of table; a TOML table that holds only tables gets no header."""
     if not isinstance(document, Item | tomlkit.TOMLDocument):
         return dict(value)
@@ -131,7 +131,7 @@ def _nested(value: Mapping[str, Any], document: MutableMapping[str, Any], here: 
     return table
 
 
-def _remove(document: Any, path: Path) -> bool:
+def _remove(document: Any, path: KeyPath) -> bool:
     """Delete the entry, and every table above it that is left empty."""
     first, *rest = path
     if not isinstance(document, MutableMapping) or first not in document:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from primitives._task import Deliverable, MediaSpec
+from pydantic import JsonValue
+
+from primitives._task import Deliverable, Kind, MediaSpec, extract
 
 if TYPE_CHECKING:
     from primitives._media.inspect import MediaFacts
@@ -118,6 +120,25 @@ def ranges_gates(ranges: list[list[float]]) -> list[GateOutcome]:
     """Well-formed `[start_s, end_s)` ranges."""
     bad = [pair for pair in ranges if len(pair) != 2 or not 0 <= pair[0] < pair[1]]
     return [_gate("ranges", not bad, f"{bad[:3]} must be [start_s, end_s] with 0 <= start_s < end_s")]
+
+
+def json_gates(text: str, deliverable: Deliverable) -> list[GateOutcome]:
+    """A JSON deliverable, whoever wrote it: it parses, has the task's shape, and its rows pass their gates."""
+    try:
+        rows = extract(deliverable.template, json.loads(text))
+    except (ValueError, RecursionError) as error:
+        return [_gate("json", False, f"does not parse: {error}; give the {deliverable.kind} argument")]
+    if rows is None:
+        return [_gate("shape", False, f"must look like {json.dumps(deliverable.template)}")]
+    outcomes = [_gate("json", True, ""), _gate("shape", True, "")]
+    if deliverable.kind is Kind.CUTS:
+        return outcomes + ranges_gates([[_number(row.get("start_s")), _number(row.get("end_s"))] for row in rows])
+    clips = [str(row.get("clip")) for row in rows]
+    return outcomes + (ordering_gates if deliverable.kind is Kind.ORDERING else picks_gates)(clips, deliverable)
+
+
+def _number(value: JsonValue) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
 def report_gates(text: str, deliverable: Deliverable) -> list[GateOutcome]:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from primitives._task import DEFAULT_SHAPES, Deliverable, fill
+from primitives._task import Deliverable, fill
 
 
 class Finding(Protocol):
@@ -46,8 +46,7 @@ def cuts_json(cuts: Sequence[Sequence[float]], deliverable: Deliverable) -> str:
 
 
 def _shaped(deliverable: Deliverable, rows: list[dict[str, JsonValue]]) -> str:
-    shape = deliverable.shape if deliverable.shape is not None else DEFAULT_SHAPES[deliverable.kind]
-    return json.dumps(fill(shape, rows), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(fill(deliverable.template, rows), indent=2, ensure_ascii=False) + "\n"
 
 
 def report_md(text: str, findings: Sequence[Finding], cuts: Sequence[Sequence[float]]) -> str:

@@ -88,6 +88,11 @@ class Deliverable(_Model):
     cuts: bool = False
     """A report that must hold a fenced JSON list of [start_s, end_s] ranges."""
 
+    @property
+    def template(self) -> JsonValue:
+        """The JSON shape of this deliverable."""
+        return self.shape if self.shape is not None else DEFAULT_SHAPES.get(self.kind)
+
     @model_validator(mode="after")
     def _complete(self) -> Deliverable:
         if self.kind is Kind.ORDERING and not self.clips:
@@ -135,6 +140,41 @@ def fill(template: JsonValue, rows: list[dict[str, JsonValue]]) -> JsonValue:
     if isinstance(template, dict):
         return {key: fill(value, rows) for key, value in template.items()}
     return template
+
+
+def extract(template: JsonValue, value: JsonValue) -> list[dict[str, JsonValue]] | None:
+    """The rows of a document that `fill` could have made from the template; None where the shape differs."""
+    if isinstance(template, list) and len(template) == 1 and _placeholders(template[0]):
+        if not isinstance(value, list):
+            return None
+        rows = [_matched(template[0], item) for item in value]
+        return None if any(row is None for row in rows) else [row for row in rows if row is not None]
+    if isinstance(template, dict) and isinstance(value, dict):
+        inner = [extract(part, value[key]) for key, part in template.items() if key in value and _placeholders(part)]
+        return inner[0] if inner else None
+    return None
+
+
+def _matched(template: JsonValue, item: JsonValue) -> dict[str, JsonValue] | None:
+    """The values of one row by placeholder name; None where a part is missing."""
+    if isinstance(template, str) and template.startswith("$"):
+        return {template[1:]: item}
+    pairs: list[tuple[JsonValue, JsonValue]] = []
+    if isinstance(template, dict):
+        if not isinstance(item, dict) or not template.keys() <= item.keys():
+            return None
+        pairs = [(part, item[key]) for key, part in template.items()]
+    elif isinstance(template, list):
+        if not isinstance(item, list) or len(item) != len(template):
+            return None
+        pairs = list(zip(template, item, strict=True))
+    row: dict[str, JsonValue] = {}
+    for part, value in pairs:
+        inner = _matched(part, value)
+        if inner is None:
+            return None
+        row |= inner
+    return row
 
 
 def _placeholders(node: JsonValue) -> bool:

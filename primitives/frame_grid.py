@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,8 @@ def frame_grid(request: FrameGridRequest, call: Call) -> Answer:
     for film in films:
         taken += _take(film, request.region, total, len(taken), notes, call)
     first = taken[0].picture
-    columns = len(films[0].frames) if len(films) > 1 else None
+    per_clip = {len(film.frames) for film in films}
+    columns = per_clip.pop() if len(films) > 1 and len(per_clip) == 1 else None
     layout = plan_layout(len(taken), first.shape[1] / first.shape[0], max(first.shape[1], 320), columns)
     image = render([shot.picture for shot in taken], _labels(taken, len(films) > 1), layout)
     only = films[0] if len(films) == 1 else None
@@ -126,7 +128,7 @@ def frame_grid(request: FrameGridRequest, call: Call) -> Answer:
         FrameGridResult(
             path=only.name if only else None,
             clips=[] if only else [film.name for film in films],
-            duration_s=round(float(only.scan.duration), 3) if only else None,
+            duration_s=round(float(only.timeline.duration), 3) if only else None,
             frame_count=len(only.timeline) if only else None,
             fps=round(float(only.timeline.frame_rate), 3) if only else None,
             sheet=f"{image.width_px}x{image.height_px} px, {layout.columns} columns x {layout.rows} rows, read by rows",
@@ -164,17 +166,16 @@ def choose_frames(timeline: Timeline, request: FrameGridRequest, name: str) -> l
             )
     if request.times_s:
         return [timeline.frame_at(time_s) for time_s in request.times_s]
-    start_s = request.start_s or 0.0
-    frames = timeline.frames_in(start_s, min(request.end_s or duration_s, duration_s))
+    start_s, end_s = request.start_s or 0.0, min(request.end_s or duration_s, duration_s)
+    frames = timeline.frames_in(start_s, end_s)
     if request.every_s is not None:
-        steps = int((min(request.end_s or duration_s, duration_s) - start_s) / request.every_s) + 1
+        steps = math.ceil((end_s - start_s) / request.every_s - 1e-9)
         if steps > MAX_CELLS:
-            least = (min(request.end_s or duration_s, duration_s) - start_s) / MAX_CELLS
             raise UserError(
-                f"every_s={request.every_s} asks for {steps} frames, at most {MAX_CELLS}. Use every_s >= {least:.3f}."
+                f"every_s={request.every_s} asks for {steps} frames, at most {MAX_CELLS}. "
+                f"Use every_s >= {(end_s - start_s) / MAX_CELLS:.3f}."
             )
-        times = [start_s + step * request.every_s for step in range(steps)]
-        return sorted({timeline.frame_at(time_s) for time_s in times if time_s < duration_s} & set(frames))
+        return sorted({timeline.frame_at(start_s + step * request.every_s) for step in range(steps)})
     if request.all_frames:
         if len(frames) > MAX_CELLS:
             longest = float(timeline.time_of(frames[MAX_CELLS]))
@@ -187,7 +188,7 @@ def choose_frames(timeline: Timeline, request: FrameGridRequest, name: str) -> l
 
 def _take(film: _Film, region: list[float], total: int, done: int, notes: list[str], call: Call) -> list[_Taken]:
     """Decode the frames of one film, each at the size in which the sheet can show it."""
-    from primitives._media.frames import decode_frames
+    from primitives._media.frames import Shown, map_frames
     from primitives._media.picture import bgr, look_of, region_bgr
     from primitives._media.source import open_media, video_stream
     from primitives._sheet import plan_layout
@@ -195,8 +196,9 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
     with open_media(film.path, film.name) as container:
         stream = video_stream(container, film.name)
         pixel_aspect = stream.sample_aspect_ratio if stream is not None else None
-    taken: dict[int, _Taken] = {}
-    for shown in decode_frames(film.path, film.name, film.scan, film.frames, call.check):
+    finished = itertools.count(done + 1)
+
+    def picture_of(shown: Shown) -> tuple[int, _Taken]:
         look = look_of(shown.frame, pixel_aspect)
         width, height = look.size_px(shown.frame.width, shown.frame.height)
         if region:
@@ -205,12 +207,15 @@ def _take(film: _Film, region: list[float], total: int, done: int, notes: list[s
             cell = plan_layout(total, width / height, width)
             picture = bgr(shown.frame, look, cell.cell_width_px, cell.cell_height_px)
         time_s = round(float(film.timeline.time_of(shown.number)), 4)
-        taken[shown.wanted] = _Taken(film, shown.number, time_s, picture)
-        if shown.number != shown.wanted:
-            notes.append(f"{film.name}: frame {shown.wanted} does not decode, frame {shown.number} is shown instead")
-        call.progress(done + len(taken), total, f"frame {shown.number} of {film.name}")
+        call.progress(next(finished), total, f"frame {shown.number} of {film.name}")
+        return shown.wanted, _Taken(film, shown.number, time_s, picture)
+
+    taken = dict(map_frames(film.path, film.name, film.scan, film.frames, picture_of, call.check))
     if not taken:
         raise UserError(f"No frame of {film.name} decodes there: the file is damaged. Try another range or file.")
+    for wanted, shot in taken.items():
+        if shot.number != wanted:
+            notes.append(f"{film.name}: frame {wanted} does not decode, frame {shot.number} is shown instead")
     return [taken[number] for number in film.frames if number in taken]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
     from primitives._gates import GateOutcome
 
+REMUX_SHARE, REMUX_BYTES = 0.02, 1_000_000
+"""A re-muxed copy differs in size by no more than this from what it copies."""
 _SOUND_SUFFIXES = frozenset({".wav", ".mp3", ".m4a", ".flac", ".ogg", ".aac", ".opus"})
 
 
@@ -132,7 +133,7 @@ def _hand_in(deliverable: Deliverable, source: Path | None, request: SubmitReque
     """Write one deliverable from what was given, then judge what lies in outputs/."""
     outcomes = _write(deliverable, source, request, call)
     if _all_passed(outcomes):
-        outcomes = outcomes + _judge(deliverable, call)
+        outcomes = _judge(deliverable, call)
     return Checked(
         name=deliverable.name,
         kind=deliverable.kind,
@@ -191,7 +192,7 @@ def _clips_text(given: list[str], deliverable: Deliverable, outcomes: list[GateO
 
 def _judge(deliverable: Deliverable, call: Call) -> list[GateOutcome]:
     """The gates of what lies in outputs/ now."""
-    from primitives._gates import GateOutcome, report_gates
+    from primitives._gates import GateOutcome, json_gates, report_gates
 
     try:
         path = call.workspace.readable(f"outputs/{deliverable.name}")
@@ -204,14 +205,7 @@ def _judge(deliverable: Deliverable, call: Call) -> list[GateOutcome]:
         return exists + report_gates(path.read_text(encoding="utf-8", errors="replace"), deliverable)
     if deliverable.kind in (Kind.VIDEO, Kind.AUDIO):
         return exists + _judge_media(path, deliverable, call)
-    try:
-        json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        return [
-            *exists,
-            GateOutcome("json", False, f"does not parse: {error}; give the {deliverable.kind} argument"),
-        ]
-    return [*exists, GateOutcome("json", True)]
+    return exists + json_gates(path.read_text(encoding="utf-8", errors="replace"), deliverable)
 
 
 def _judge_media(path: Path, deliverable: Deliverable, call: Call) -> list[GateOutcome]:
@@ -250,9 +244,13 @@ def _copied_from(path: Path, name: str, call: Call) -> str | None:
     from primitives._media.inspect import payload_digest
 
     own: str | None = None
+    size = path.stat().st_size
     for other in call.workspace.media():
         label = call.workspace.relative(other)
-        if label.startswith(("work/", "outputs/")):
+        if (
+            label.startswith(("work/", "outputs/"))
+            or abs(other.stat().st_size - size) > REMUX_SHARE * size + REMUX_BYTES
+        ):
             continue
         own = own or payload_digest(path, name, call.check)
         try:

@@ -66,6 +66,5 @@ HARNESS = Harness(
     title="Claude Code",
     package=NpmPackage(name="@anthropic-ai/claude-code", version="2.1.325", executable="claude"),
     tool_name="mcp__avb__{tool}",
-    protocol="anthropic",
     setup=setup,
 )

@@ -112,6 +112,5 @@ HARNESS = Harness(
     title="Codex CLI",
     package=NpmPackage(name="@openai/codex", version="0.166.0", executable="codex", node_at_least=(16, 0)),
     tool_name="mcp__avb.{tool}",
-    protocol="responses",
     setup=setup,
 )

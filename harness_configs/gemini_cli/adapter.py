@@ -82,7 +82,7 @@ def _command(request: SetupRequest, policy: str) -> tuple[str, ...]:
 
 
 def _environment(request: SetupRequest) -> dict[str, str]:
-    # The flag --skip-trust acts after the settings are read: the project's server would be missing.
+    # With the flag --skip-trust instead, the project's settings were not applied.
     environment = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
     if request.endpoint is not None:
         environment["GOOGLE_GEMINI_BASE_URL"] = request.endpoint.base_url
@@ -94,6 +94,5 @@ HARNESS = Harness(
     title="Gemini CLI",
     package=NpmPackage(name="@google/gemini-cli", version="0.61.0", executable="gemini", node_at_least=(20, 0)),
     tool_name="mcp_avb_{tool}",
-    protocol="gemini",
     setup=setup,
 )

@@ -115,6 +115,5 @@ HARNESS = Harness(
     # Node 24.16 would do as well, 25 would not; asking for 26.1 keeps the rule one number.
     package=NpmPackage(name="openclaw", version="2026.9.6", executable="openclaw", node_at_least=(26, 1)),
     tool_name="avb__{tool}",
-    protocol="chat",
     setup=setup,
 )

@@ -106,6 +106,5 @@ HARNESS = Harness(
     title="OpenCode",
     package=NpmPackage(name="opencode-ai", version="1.18.33", executable="opencode"),
     tool_name="avb_{tool}",
-    protocol="chat",
     setup=setup,
 )

@@ -7,9 +7,12 @@ not decode (damage) is answered with the nearest one that does, under its own nu
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import av.error
 from av.container import InputContainer
@@ -26,8 +29,12 @@ READ_ON_FRAMES = 12
 """Frames that are cheaper to decode through than to seek over."""
 SKIPPING_DECODERS = frozenset({"h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4"})
 """Decoders that take the order to skip packet by packet; others read it once, when they open."""
+MIN_STRETCHES = 4
+"""From so many scattered stretches on, they are shared out among the cores."""
 TRIES = 3
 """Keyframes to try, going back, before a damaged stretch is given up."""
+
+UsedT = TypeVar("UsedT")
 
 
 @dataclass(frozen=True)
@@ -66,16 +73,57 @@ def decode_frames(
     path: Path, name: str, scan: Scan, wanted: Sequence[int], check: Callable[[], None]
 ) -> Iterator[Shown]:
     """The wanted frames in shown order. Memory stays flat: use each before asking for the next."""
-    timeline = scan.video
-    if timeline is None:
+    timeline = _timeline(scan, name)
+    if scan.ordered_decode:
+        return _by_counting(path, name, sorted(set(wanted)), check)
+    return _decode_stretches(path, name, timeline, plan_stretches(timeline, wanted), check)
+
+
+def map_frames(
+    path: Path,
+    name: str,
+    scan: Scan,
+    wanted: Sequence[int],
+    use: Callable[[Shown], UsedT],
+    check: Callable[[], None],
+) -> list[UsedT]:
+    """What `use` makes of each wanted frame, in shown order; scattered frames are decoded on all cores.
+
+    A decoder's own threads cost more than they bring on short stretches, so each core gets every n-th part of
+    the film and decodes it alone. `use` runs in those threads.
+    """
+    timeline = _timeline(scan, name)
+    stretches = plan_stretches(timeline, wanted)
+    if scan.ordered_decode or len(stretches) < MIN_STRETCHES:
+        return [use(shown) for shown in decode_frames(path, name, scan, wanted, check)]
+    workers = min(os.cpu_count() or 1, len(stretches))
+    parts = [stretches[len(stretches) * n // workers : len(stretches) * (n + 1) // workers] for n in range(workers)]
+
+    def work(part: list[Stretch]) -> list[UsedT]:
+        return [use(shown) for shown in _decode_stretches(path, name, timeline, part, check, threads=1)]
+
+    with ThreadPoolExecutor(workers) as pool:
+        return [used for results in pool.map(work, parts) for used in results]
+
+
+def _timeline(scan: Scan, name: str) -> Timeline:
+    if scan.video is None:
         raise UserError(f"{name} has no video. Use a file with pictures.")
+    return scan.video
+
+
+def _decode_stretches(
+    path: Path,
+    name: str,
+    timeline: Timeline,
+    stretches: list[Stretch],
+    check: Callable[[], None],
+    threads: int | None = None,
+) -> Iterator[Shown]:
     with open_media(path, name) as container:
-        stream = video_stream(container, name)
+        stream = video_stream(container, name, threads)
         assert stream is not None
-        if scan.ordered_decode:
-            yield from _by_counting(container, stream, sorted(set(wanted)), check)
-            return
-        for stretch in plan_stretches(timeline, wanted):
+        for stretch in stretches:
             yield from _decode_stretch(container, stream, timeline, stretch, check)
 
 
@@ -170,17 +218,17 @@ def _flush(stream: VideoStream) -> list[VideoFrame]:
         return []
 
 
-def _by_counting(
-    container: InputContainer, stream: VideoStream, wanted: list[int], check: Callable[[], None]
-) -> Iterator[Shown]:
+def _by_counting(path: Path, name: str, wanted: list[int], check: Callable[[], None]) -> Iterator[Shown]:
     """For containers without usable times: decode from the start and count."""
-    waiting = list(wanted)
-    number = -1
-    for packet in _until_damage(container.demux(stream)):
-        check()
-        for frame in _decode(packet):
-            number += 1
-            if waiting and waiting[0] == number:
-                yield Shown(waiting.pop(0), number, frame)
-        if not waiting:
-            return
+    waiting, number = list(wanted), -1
+    with open_media(path, name) as container:
+        stream = video_stream(container, name)
+        assert stream is not None
+        for packet in _until_damage(container.demux(stream)):
+            check()
+            for frame in _decode(packet):
+                number += 1
+                if waiting and waiting[0] == number:
+                    yield Shown(waiting.pop(0), number, frame)
+            if not waiting:
+                return

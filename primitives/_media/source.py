@@ -55,7 +55,7 @@ def open_media(path: Path, name: str) -> Iterator[InputContainer]:
         yield container
 
 
-def video_stream(container: InputContainer, name: str) -> VideoStream | None:
+def video_stream(container: InputContainer, name: str, threads: int | None = None) -> VideoStream | None:
     """The film's picture: the first video stream that is not a cover image. Bounded before any decoding."""
     for stream in container.streams.video:
         if stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails):
@@ -68,6 +68,7 @@ def video_stream(container: InputContainer, name: str) -> VideoStream | None:
         if not context.is_open:
             context.options = {**context.options, "max_pixels": str(MAX_PIXELS)}
             context.thread_type = "AUTO"
+            context.thread_count = threads or 0
         return stream
     return None
 

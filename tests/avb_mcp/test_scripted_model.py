@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from avb_mcp.agents.scripted_model._script import OfferedTool, Script, ToolCall, Usage, matching_tool
+from avb_mcp.agents.scripted_model.script import OfferedTool, Script, ToolCall, Usage, matching_tool
 from avb_mcp.agents.scripted_model.server import ScriptedModel
 from tests.avb_mcp.dialects import DIALECTS, JPEG, Body, Dialect
 

@@ -117,6 +117,13 @@ def test_a_config_with_comments_is_left_alone_and_the_entry_is_shown(workspace: 
     assert config.read_text() == '{\n  // mine\n  "theme": "dark"\n}\n'
 
 
+def test_a_folder_where_the_config_should_be_is_one_sentence(workspace: Path, home: Path) -> None:
+    (workspace / ".mcp.json").mkdir()
+
+    with pytest.raises(SetupError, match=r"\.mcp\.json cannot be read: Is a directory\."):
+        plan_setup("claude_code", workspace, home=home)
+
+
 def test_a_users_config_that_is_a_link_stays_a_link_and_keeps_its_mode(
     workspace: Path, home: Path, tmp_path: Path
 ) -> None:

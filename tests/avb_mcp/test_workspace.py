@@ -165,6 +165,12 @@ def test_a_failed_write_leaves_nothing_and_keeps_what_was_there(folder: Path) ->
     assert target.read_text() == "before"
 
 
+def test_a_private_folder_that_leads_outside_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / ".avb").symlink_to(tmp_path)
+    with pytest.raises(UserError, match="is a link, which could lead the server outside"):
+        Workspace(folder)
+
+
 def test_a_folder_without_a_task_is_fine_and_a_wrong_task_is_a_sentence(folder: Path) -> None:
     assert Workspace(folder).task is None
     (folder / "task.json").write_text('{"id": "x", "family": "cooking"}')

@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from avb_mcp import npm
-from avb_mcp.agents.scripted_model._script import Script, ToolCall
+from avb_mcp.agents.scripted_model.script import Script, ToolCall
 from avb_mcp.agents.scripted_model.server import ModelRequest, ScriptedModel
 from avb_mcp.setup_harness import plan_setup, server_command, write_setup
 from harness_configs._base import PROMPT, Arm, Endpoint, Harness

@@ -112,7 +112,7 @@ def test_a_region_is_zoomed_from_full_resolution(folder: Path, run: Run) -> None
         ({"start_s": 99}, r"start_s=99.0 is past the end of materials/a.mp4 \(4.000 s\). Use 0 <= start_s < 4.000."),
         ({"times_s": [1, 4]}, r"times_s=4.0 is past the end"),
         ({"times_s": [-1]}, r"times_s=-1.0"),
-        ({"every_s": 0.01}, r"asks for 401 frames, at most 100. Use every_s >= 0.040."),
+        ({"every_s": 0.01}, r"asks for 400 frames, at most 100. Use every_s >= 0.040."),
     ],
 )
 def test_what_lies_outside_the_film_is_refused(

@@ -154,6 +154,28 @@ def test_what_is_not_a_permutation_says_why(sequencing: Path, run: Run, ordering
     assert not (sequencing / "outputs/solution.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("{", "json"),
+        ("[" * 100_000, "json"),
+        ('["1", "2", "3"]', "shape"),
+        ('{"segments": [{"source": "1"}]}', "shape"),
+        ('{"segments": [{"source": 1, "source_range": [0, 1], "output": [0, 1]}]}', "permutation"),
+    ],
+    ids=["broken", "deep", "list", "no ranges", "too short"],
+)
+def test_a_solution_that_the_agent_wrote_itself_is_judged_too(sequencing: Path, run: Run, text: str, gate: str) -> None:
+    (sequencing / "outputs/solution.json").write_text(text)
+    assert failures(run("submit")) == {"solution.json": [gate]}
+
+
+def test_a_right_solution_that_the_agent_wrote_itself_is_accepted(sequencing: Path, run: Run) -> None:
+    rows = [{"source": n, "source_range": [0, 1], "output": [0, 1], "note": "more is fine"} for n in (2, 1, "3.mp4")]
+    (sequencing / "outputs/solution.json").write_text(json.dumps({"segments": rows}))
+    assert result(run("submit")).accepted
+
+
 def test_picks_need_one_known_clip_per_slot(folder: Path, run: Run) -> None:
     clips = ["1.mp4", "2.mp4", "3.mp4"]
     write_task(folder, "assembly", [{"name": "solution.json", "kind": "picks", "clips": clips, "slots": 2}])

@@ -60,9 +60,7 @@ def write_clip(path: Path, clip: Clip, export: Export | None = None) -> Path:
         audio = None
         if clip.sound is not None:
             coder = {"aac_coder": "fast"} if export.audio_codec == "aac" else {}  # a third of the time
-            audio = writer.add_stream(
-                export.audio_codec, rate=export.audio_rate_hz, layout="mono", options=coder
-            )
+            audio = writer.add_stream(export.audio_codec, rate=export.audio_rate_hz, layout="mono", options=coder)
             audio.bit_rate = export.audio_bit_rate
         for picture in clip.frames:
             writer.mux(video.encode(av.VideoFrame.from_ndarray(picture, format="bgr24")))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.verifiers.defects import Task, expected_of, golden_task, report_of, without
+from tests.verifiers.defects import Task, expected_of, golden_task, joined, report_of, without
 from tests.verifiers.repair_clips import RATE_HZ, Clip, Export, Sound, generated_clip, write_clip
 from verifiers.video_repair.runner import verify
 from verifiers.video_repair.schema import Expected, Kind, TimeRange
@@ -138,12 +138,8 @@ TIMELINE = {
         NOTHING, lambda task: without(task.broken, comb(task)), report=lambda task: report_of(comb(task))
     ),
     "true ranges, broken rendered": Attempt(NOTHING, broken),
-    "true ranges, other ranges rendered": Attempt(
-        NOTHING, lambda task: without(task.broken, moved(task.truth.ranges))
-    ),
-    "wrong ranges, golden rendered": Attempt(
-        NOTHING, golden, report=lambda task: report_of(moved(task.truth.ranges))
-    ),
+    "true ranges, other ranges rendered": Attempt(NOTHING, lambda task: without(task.broken, moved(task.truth.ranges))),
+    "wrong ranges, golden rendered": Attempt(NOTHING, golden, report=lambda task: report_of(moved(task.truth.ranges))),
     "golden, louder": Attempt(NOTHING, sound_of(golden, lambda sound: 4 * sound)),
     "control: one of three, honestly": Attempt(
         (0.33, 0.34),
@@ -153,7 +149,7 @@ TIMELINE = {
     "control: cut from the broken file": Attempt(FULL, lambda task: without(task.broken, task.truth.ranges)),
 }
 
-SHOT_SWAP = {"half as long": Attempt((0.0, 0.3), shorter)}  # the scheme has a length penalty here, no gate
+SHOT_SWAP = {"golden three times over": Attempt(NOTHING, lambda task: joined([task.golden] * 3))}
 
 
 def wrong_rewards(task: Task, attempts: dict[str, Attempt], folder: Path) -> dict[str, float | None]:

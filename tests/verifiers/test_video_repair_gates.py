@@ -25,9 +25,7 @@ VIDEO = VideoInfo(
     bit_rate_bps=None,
 )
 SOUND = AudioInfo(codec="aac", rate_hz=48000, channels=2, duration_s=10.0)
-GOOD = MediaInfo(
-    container="mov,mp4,m4a,3gp,3g2,mj2", duration_s=10.0, bit_rate_bps=0, video=VIDEO, audio=(SOUND,)
-)
+GOOD = MediaInfo(container="mov,mp4,m4a,3gp,3g2,mj2", duration_s=10.0, bit_rate_bps=0, video=VIDEO, audio=(SOUND,))
 EXPECTED = Expected(
     containers=["mp4"],
     duration_s=10.0,

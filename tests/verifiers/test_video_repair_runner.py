@@ -100,10 +100,20 @@ def test_trouble_with_the_answer_is_an_error_and_never_a_zero(answers, outputs, 
     assert word in verdict["reasons"][0]
 
 
-def test_a_truth_without_anchors_is_an_error(answers, outputs, blurred):
-    bare = blurred.truth.model_copy(update={"anchors": {}})
+@pytest.mark.parametrize("kept", [[], ["psnr_db"], ["psnr_db", "ssim", "outside_agreement"]])
+def test_a_truth_without_all_its_anchors_is_an_error(answers, outputs, blurred, kept):
+    shutil.copy(answers / "golden.mp4", outputs / "fixed.mp4")
+    bare = blurred.truth.model_copy(update={"anchors": {name: blurred.truth.anchors[name] for name in kept}})
     (answers / "truth.json").write_text(bare.model_dump_json(), encoding="utf-8")
-    assert verify(outputs, answers).status == "error"
+    verdict = verify(outputs, answers)
+    assert verdict.status == "error"
+    assert "anchor" in verdict.reasons[0]
+
+
+def test_a_symlinked_outputs_folder_is_refused(blurred, tmp_path):
+    (tmp_path / "outputs_link").symlink_to(blurred.answers)
+    verdict = verify(tmp_path / "outputs_link", blurred.answers)
+    assert (verdict.status, verdict.score) == ("invalid", 0.0)
 
 
 def test_stored_anchors_are_found_again_and_wrong_ones_are_named(blurred):

@@ -96,9 +96,7 @@ def broken() -> tuple[Clip, list[TimeRange]]:
     return insert_defect(Kind.FILLER_WORDS, generated_clip(3))
 
 
-def compared(
-    tmp_path: Path, broken: Clip, render: Clip, ranges: list[TimeRange]
-) -> tuple[float, float, float]:
+def compared(tmp_path: Path, broken: Clip, render: Clip, ranges: list[TimeRange]) -> tuple[float, float, float]:
     """Worst SSIM, length of the render, length expected."""
     paths = [write_clip(tmp_path / name, clip) for name, clip in (("b.mp4", broken), ("r.mp4", render))]
     result = compare_render(*paths, ranges, FPS, 0.1)

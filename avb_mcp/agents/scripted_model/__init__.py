@@ -4,5 +4,5 @@ It speaks the four wire protocols of the harnesses, streaming and not, plays the
 order, then says the final text, and keeps every request. What a harness offers its model and what it
 delivers (tools, images, texts) can thus be read from the wire, offline and without a key.
 
-`_script.py` is what the four protocol files have in common, `server.py` is the listening part.
+`script.py` is what the four protocol files have in common, `server.py` is the listening part.
 """

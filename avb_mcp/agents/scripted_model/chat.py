@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from avb_mcp.agents.scripted_model._script import (
+from avb_mcp.agents.scripted_model.script import (
     Body,
     Call,
     DeliveredImage,

@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 
-from avb_mcp.agents.scripted_model._script import (
+from avb_mcp.agents.scripted_model.script import (
     Body,
     Call,
     DeliveredImage,

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from avb_mcp.agents.scripted_model import anthropic, chat, gemini, responses
-from avb_mcp.agents.scripted_model._script import (
+from avb_mcp.agents.scripted_model.script import (
     Body,
     DeliveredImage,
     Event,
