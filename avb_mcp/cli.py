@@ -156,7 +156,8 @@ def score(
     """Score a task folder by its answers, or a submission by a row of the public dataset."""
     from avb_mcp.score import report, score_workspace
 
-    if dataset is None and workspace is not None and answers is not None:
+    of_dataset = (dataset, task_id, submission, source, profiles, labels)
+    if workspace and answers and all(value is None for value in of_dataset):
         sys.exit(report(score_workspace(workspace, answers), out))
     if dataset is None or task_id is None or submission is None or workspace or answers:
         raise UserError("Give a task folder and --answers, or --dataset with --task-id and --submission.")

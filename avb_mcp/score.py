@@ -125,11 +125,20 @@ def _require_same_task(answer: Answer, workspace: Path) -> None:
 
 
 def _outputs(workspace: Path) -> Path:
-    for name in OUTPUT_FOLDERS:
-        folder = workspace / name
-        if folder.is_symlink() or (folder.is_dir() and any(folder.iterdir())):
-            return folder
-    return workspace / OUTPUT_FOLDERS[0]
+    outputs, alias = (workspace / name for name in OUTPUT_FOLDERS)
+    if _is_used(outputs) or not _is_used(alias) or alias.resolve() == outputs.resolve():
+        return outputs
+    return alias
+
+
+def _is_used(folder: Path) -> bool:
+    """A folder with something in it, or something else in the folder's place."""
+    try:
+        return folder.is_symlink() or any(folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _digest(outputs: Path, name: str) -> str | None:

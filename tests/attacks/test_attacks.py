@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -142,7 +145,12 @@ def test_an_error_of_ours_never_holds() -> None:
     assert not Row("order", "a", "b", exactly(0.0), None, ("the reference file is missing",)).holds
 
 
-def test_a_folder_without_films_is_a_sentence(tmp_path: Any) -> None:
+def test_a_check_of_nothing_is_a_sentence() -> None:
+    run = subprocess.run([sys.executable, "-m", "avb_mcp", "check"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (2, "", "avb-mcp: Nothing to check. Give --attacks.\n")
+
+
+def test_a_folder_without_films_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="0 films of 6 s with sound and 0 different shots"):
         real_footage(tmp_path)
     with pytest.raises(UserError, match="is not a folder"):

@@ -135,6 +135,20 @@ def test_the_alias_output_is_scored_when_outputs_is_empty(folder: Path, answers:
     assert (verdict.score, verdict.details["outputs"]) == (1.0, "output")
 
 
+def test_an_alias_that_links_to_the_empty_outputs_is_nothing_submitted(folder: Path, answers: Path) -> None:
+    (folder / "output").symlink_to("outputs")
+    verdict = score_workspace(folder, answers)
+    assert (verdict.status, verdict.details["outputs"]) == (Status.NO_SUBMISSION, "outputs")
+
+
+@pytest.mark.parametrize("name", ["outputs", "output"])
+def test_a_file_in_the_place_of_the_folder_scores_nothing(folder: Path, answers: Path, name: str) -> None:
+    (folder / "outputs").rmdir()
+    (folder / name).write_text("{}", encoding="utf-8")
+    verdict = score_workspace(folder, answers)
+    assert (verdict.status, verdict.score) == (Status.INVALID, 0.0)
+
+
 def test_outputs_wins_over_its_alias(folder: Path, answers: Path) -> None:
     hand_in(folder, solution(CLIPS[::-1]))
     hand_in(folder, solution(CLIPS), where="output")
@@ -205,8 +219,9 @@ def test_a_task_json_that_the_agent_broke_does_not_matter(folder: Path, answers:
     assert score_workspace(folder, answers).score == 1.0
 
 
-def test_half_a_command_line_is_one_sentence(folder: Path) -> None:
-    run = avb("score", folder)
+@pytest.mark.parametrize("more", [[], ["--answers", "a", "--labels", "l.json"], ["--dataset", "d", "--task-id", "1"]])
+def test_half_or_mixed_command_lines_are_one_sentence(folder: Path, more: list[str]) -> None:
+    run = avb("score", folder, *more)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("avb-mcp: Give a task folder and --answers, or --dataset")
 
