@@ -140,6 +140,48 @@ def setup(
 
 
 @app.command()
+def score(
+    workspace: Annotated[
+        Path | None, typer.Argument(help="A task folder; what lies in its outputs/ is scored.")
+    ] = None,
+    answers: Annotated[Path | None, typer.Option(help="The answers folder of that task.")] = None,
+    dataset: Annotated[Path | None, typer.Option(help="The public dataset: a parquet file or its folder.")] = None,
+    task_id: Annotated[int | None, typer.Option(help="The row of --dataset.")] = None,
+    submission: Annotated[Path | None, typer.Option(help="The folder with the deliverables, for --dataset.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Repair rows: the original video.")] = None,
+    profiles: Annotated[Path | None, typer.Option(help="Repair rows: the folder of the cells' profiles.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="Recap rows: human answers by item id.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the verdict to this file.")] = None,
+) -> None:
+    """Score a task folder by its answers, or a submission by a row of the public dataset."""
+    from avb_mcp.score import report, score_workspace
+
+    of_dataset = (dataset, task_id, submission, source, profiles, labels)
+    if workspace and answers and all(value is None for value in of_dataset):
+        sys.exit(report(score_workspace(workspace, answers), out))
+    if dataset is None or task_id is None or submission is None or workspace or answers:
+        raise UserError("Give a task folder and --answers, or --dataset with --task-id and --submission.")
+    from avb_mcp.dataset import load_row, score_row
+
+    row = load_row(dataset, task_id)
+    sys.exit(report(score_row(row, submission, source=source, profiles=profiles, labels=labels), out))
+
+
+@app.command()
+def check(
+    attacks: Annotated[bool, typer.Option("--attacks", help="Try every known trick on every verifier.")] = False,
+    family: Annotated[str, typer.Option(help="Only this family of --attacks.")] = "",
+    media: Annotated[Path | None, typer.Option(help="Real films for --attacks instead of generated ones.")] = None,
+) -> None:
+    """Check that the verifiers give every known trick, and every honest variation, its stated reward."""
+    if not attacks:
+        raise UserError("Nothing to check. Give --attacks.")
+    from avb_mcp.attacks.table import check_attacks
+
+    sys.exit(check_attacks(family, media))
+
+
+@app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the sheet.")] = Path("demo")) -> None:
     """Make a small film, serve it, call the tools over real stdio as an agent would, show the sheet."""
     from avb_mcp.demo import run_demo
