@@ -137,6 +137,11 @@ def test_shot_swap_is_the_placed_psnr_times_the_length_penalty():
     assert scoring.shot_swap_reward(35.0, BETTER_UP, 13.0, 10.0) == pytest.approx(0.75 * 0.6)
 
 
+def test_a_hair_above_the_broken_anchor_earns_nothing() -> None:
+    gap = BETTER_UP.golden - BETTER_UP.broken
+    assert scoring.shot_swap_reward(BETTER_UP.broken + 0.01 * gap, BETTER_UP, 10.0, 10.0) == 0.0
+
+
 def test_a_copy_is_close_to_broken_and_has_not_moved():
     assert scoring.is_picture_copy(40.0, 0.01)
     assert not scoring.is_picture_copy(40.0, 0.2)

@@ -163,7 +163,10 @@ def shot_swap_reward(psnr_db: float, anchor: Anchor, duration_s: float, golden_d
     """The whole output's PSNR between broken and golden, times the length penalty."""
     if not tells_apart("psnr_db", anchor):
         raise UnmeasurableDefect("psnr_db does not tell the broken file from golden")
-    return anchored(psnr_db, anchor) * length_penalty(duration_s, golden_duration_s)
+    moved = anchored(psnr_db, anchor)
+    if moved < MIN_INSIDE:
+        return 0.0  # a re-encode of the broken film gains a hair over the stored anchor
+    return moved * length_penalty(duration_s, golden_duration_s)
 
 
 @dataclass(frozen=True)
