@@ -101,9 +101,9 @@ class _Readers:
         container = self._opened.enter_context(open_media(self._path, self._name))
         stream = video_stream(container, self._name, threads=1)
         assert stream is not None
-        # Frames that no other leans on need no smoothing of block edges to be told apart.
+        # Frames that hardly any other leans on need no smoothing of block edges to be told apart.
         context = stream.codec_context
-        context.options = {**context.options, "skip_loop_filter": "noref"}
+        context.options = {**context.options, "skip_loop_filter": "bidir"}
         return container, stream
 
 

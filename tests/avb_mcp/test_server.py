@@ -48,7 +48,7 @@ def trace(folder: Path) -> list[dict[str, Any]]:
 async def test_every_tool_is_listed_in_order_with_title_and_hints(folder: Path) -> None:
     async with client(folder) as connected:
         tools = (await connected.list_tools()).tools
-    assert [tool.name for tool in tools] == ["probe", "frame_grid", "submit"]
+    assert [tool.name for tool in tools] == ["probe", "frame_grid", "scene_cuts", "submit"]
     assert all(tool.title and tool.annotations and tool.annotations.open_world_hint is False for tool in tools)
     assert [tool.annotations.read_only_hint for tool in tools if tool.annotations] == [True, True, False]
     assert all(tool.output_schema is None for tool in tools)
