@@ -33,6 +33,8 @@ NSIM_RANGE_DB = 55.0
 
 LAG_STEPS = 16
 """Fractional lags are told apart in steps of half a sample over this."""
+LAG_UPSAMPLING = 4
+"""A correlation's peak is looked for in steps of a sample over this."""
 
 SDR_FLOOR_DB, SDR_CEILING_DB = -10.0, 25.0
 
@@ -43,6 +45,8 @@ QUIET_SLACK_DB = 10.0
 
 LAG_STEPS = 16
 """Fractional lags are told apart in steps of half a sample over this."""
+LAG_UPSAMPLING = 4
+"""A correlation's peak is looked for in steps of a sample over this."""
 
 
 class MetricUnavailable(Exception):
@@ -220,10 +224,12 @@ def block_agreement(
 def _peak_correlation(piece: Floats, around: Floats) -> tuple[int, float]:
     """Where in `around` the stretch most like `piece` begins, and the cosine between them."""
     size = 1 << (len(around) + len(piece)).bit_length()
-    product = np.fft.irfft(np.fft.rfft(around, size) * np.conj(np.fft.rfft(piece, size)), size)
-    dots = product[: len(around) - len(piece) + 1]
+    spectrum = np.fft.rfft(around, size) * np.conj(np.fft.rfft(piece, size))
+    places = len(around) - len(piece) + 1
+    fine = LAG_UPSAMPLING * np.fft.irfft(spectrum, LAG_UPSAMPLING * size)[: LAG_UPSAMPLING * (places - 1) + 1]
     energy = np.concatenate([[0.0], np.cumsum(around * around)])
     energies = energy[len(piece) :] - energy[: len(energy) - len(piece)]
-    cosines = dots / np.sqrt(np.maximum(energies, 1e-12) * float(piece @ piece))
-    place = int(np.argmax(cosines))
-    return place, float(np.clip(cosines[place], 0.0, 1.0))
+    nearest = (np.arange(len(fine)) + LAG_UPSAMPLING // 2) // LAG_UPSAMPLING
+    cosines = fine / np.sqrt(np.maximum(energies[nearest], 1e-12) * float(piece @ piece))
+    best = int(np.argmax(cosines))
+    return int(nearest[best]), float(np.clip(cosines[best], 0.0, 1.0))

@@ -47,7 +47,7 @@ def judged(name: str, verify: Callable[[], Verdict], *, zero_components: Sequenc
     except SubmissionError as error:
         return refused(name, error, zero_components=zero_components)
     except AnswerError as error:
-        return Verdict(verifier=name, status=Status.ERROR, reasons=[str(error)])
+        return Verdict(verifier=name, status=Status.ERROR, reasons=[_printable(str(error))])
 
 
 def refused(
@@ -64,7 +64,7 @@ def refused(
         status=Status.NO_SUBMISSION if missing else Status.INVALID,
         score=0.0,
         components=dict.fromkeys(zero_components, 0.0),
-        reasons=[str(error)],
+        reasons=[_printable(str(error))],
         details=details or {},
     )
 
@@ -73,6 +73,11 @@ def _guarded(name: str, verify: Callable[[], Verdict]) -> Verdict:
     try:
         return judged(name, verify)
     except Exception as error:  # noqa: BLE001 - the top: whatever happens, the caller gets a verdict
-        traceback.print_exc(file=sys.stderr)
-        reason = f"the verifier failed: {type(error).__name__}: {ascii(str(error))[1:-1]}"
+        sys.stderr.write(_printable(traceback.format_exc()))
+        reason = _printable(f"the verifier failed: {type(error).__name__}: {error}")
         return Verdict(verifier=name, status=Status.ERROR, reasons=[reason])
+
+
+def _printable(text: str) -> str:
+    """A file name may hold bytes that are no text; they must not keep a verdict from being written."""
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,6 +80,17 @@ def decode_frames(
     return _decode_stretches(path, name, timeline, plan_stretches(timeline, wanted), check)
 
 
+def decode_straight(
+    path: Path, name: str, scan: Scan, wanted: Sequence[int], check: Callable[[], None]
+) -> Iterator[Shown]:
+    """Frames (ascending) that lie close together, decoded in one go from the first to the last."""
+    timeline = _timeline(scan, name)
+    if scan.ordered_decode:
+        return _by_counting(path, name, list(wanted), check)
+    stretch = Stretch(int(timeline.decode_from[wanted[0]]), tuple(wanted))
+    return _decode_stretches(path, name, timeline, [stretch], check)
+
+
 def map_frames(
     path: Path,
     name: str,
@@ -130,23 +142,24 @@ def _decode_stretches(
 def _decode_stretch(
     container: InputContainer, stream: VideoStream, timeline: Timeline, stretch: Stretch, check: Callable[[], None]
 ) -> Iterator[Shown]:
-    waiting = [(int(timeline.pts[number]), number) for number in stretch.frames]
+    waiting = deque((int(timeline.pts[number]), number) for number in stretch.frames)
     last: VideoFrame | None = None
+    last_pts = 0
     for start_pts in _starts(timeline, stretch.decode_from_pts):
         for frame in _frames_from(container, stream, timeline, start_pts, {pts for pts, _ in waiting}):
             check()
             if frame is None or frame.pts is None:
                 continue
-            last = frame
-            while waiting and waiting[0][0] <= frame.pts:
-                yield Shown(waiting.pop(0)[1], timeline.index_of(frame.pts), frame)
+            last, last_pts = frame, frame.pts  # kept here: whoever uses the frame may stamp it anew
+            while waiting and waiting[0][0] <= last_pts:
+                yield Shown(waiting.popleft()[1], timeline.index_of(last_pts), frame)
             if not waiting:
                 return
         if last is not None:
             break
-    if last is not None and last.pts is not None:
+    if last is not None:
         for _, number in waiting:
-            yield Shown(number, timeline.index_of(last.pts), last)
+            yield Shown(number, timeline.index_of(last_pts), last)
 
 
 def _starts(timeline: Timeline, start_pts: int) -> Iterator[int]:
@@ -229,11 +242,11 @@ def _flush(stream: VideoStream) -> list[VideoFrame]:
 
 
 def _by_counting(path: Path, name: str, wanted: list[int], check: Callable[[], None]) -> Iterator[Shown]:
-    waiting = list(wanted)
+    waiting = deque(wanted)
     for number, frame in enumerate(frames_by_counting(path, name)):
         check()
         if waiting and waiting[0] == number:
-            yield Shown(waiting.pop(0), number, frame)
+            yield Shown(waiting.popleft(), number, frame)
         if not waiting:
             return
 

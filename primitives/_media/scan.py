@@ -48,6 +48,8 @@ class Scan:
     ordered_decode: bool
     """Timestamps had to be taken from decoded frames; seeking by packets is not possible."""
     notes: tuple[str, ...]
+    origin: Fraction
+    """The container's time of time 0: of the first frame, or of the first sample without pictures."""
 
 
 @dataclass
@@ -115,7 +117,7 @@ def _scan(container: InputContainer, path: Path, name: str, check: Callable[[], 
     claimed = Fraction(container.duration or 0, 1_000_000)
     if not {"mp4", "webm", "avi"}.isdisjoint(container.format.name.split(",")) and claimed > duration + TOLD_SHORT_S:
         notes.append(f"the header claims {float(claimed):.3f} s, {float(duration):.3f} s are there")
-    return Scan(timeline, sound, duration, ordered, tuple(notes))
+    return Scan(timeline, sound, duration, ordered, tuple(notes), origin)
 
 
 def _demux(container: InputContainer, name: str, check: Callable[[], None]) -> _Packets:

@@ -55,11 +55,14 @@ class Timeline:
         if len(self.pts) < 2:
             return 1 / (self.step_pts * self.time_base)
         span = int(self.pts[-1] - self.pts[0]) * self.time_base
-        mean = (len(self.pts) - 1) / span if span else Fraction(0)
+        mean = (len(self.pts) - 1) / span
         simple = mean.limit_denominator(1001)
         if self.is_vfr:
             return simple
-        return next((rate for rate in _common_rates() if abs(rate - mean) < rate * Fraction(1, 5000)), simple)
+        # The first and the last timestamp are rounded too, which matters in a short film.
+        slack = Fraction(1, 5000) + self.time_base / span
+        nearest = min(_common_rates(), key=lambda rate: abs(rate / mean - 1))
+        return nearest if abs(nearest / mean - 1) < slack else simple
 
     @cached_property
     def is_vfr(self) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from avb_mcp.by_hand import parse_words
 from primitives._base import UserError
+from primitives.registry import PRIMITIVES
 from tests.media import make_film
 
 
@@ -51,13 +52,13 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(folder: Path, words: list[str
 def test_the_tool_table_counts_its_price(folder: Path) -> None:
     run = avb("tools", cwd=folder, env={"COLUMNS": "160"})
     assert run.returncode == 0
-    found = re.search(r"3 tools, ~(\d+) tokens in all, ~(\d+) a tool", run.stdout)
-    assert found and int(found[2]) <= 400
+    found = re.search(r"(\d+) tools, ~(\d+) tokens in all, ~(\d+) a tool", run.stdout)
+    assert found and int(found[1]) == len(PRIMITIVES) and int(found[3]) <= 400
 
 
 def test_the_json_list_is_what_a_client_gets_and_obeys_the_switches(folder: Path) -> None:
     run = avb("tools", "--json", cwd=folder, env={"AVB_DISABLE": "submit"})
-    assert [tool["name"] for tool in json.loads(run.stdout)] == ["probe", "frame_grid"]
+    assert [tool["name"] for tool in json.loads(run.stdout)] == [p.name for p in PRIMITIVES if p.name != "submit"]
     assert all(tool["inputSchema"]["type"] == "object" for tool in json.loads(run.stdout))
 
 

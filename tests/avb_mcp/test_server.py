@@ -18,6 +18,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from primitives.registry import PRIMITIVES
 from tests.media import loop_packets, make_film, make_sound
 
 pytestmark = pytest.mark.anyio
@@ -48,9 +49,10 @@ def trace(folder: Path) -> list[dict[str, Any]]:
 async def test_every_tool_is_listed_in_order_with_title_and_hints(folder: Path) -> None:
     async with client(folder) as connected:
         tools = (await connected.list_tools()).tools
-    assert [tool.name for tool in tools] == ["probe", "frame_grid", "scene_cuts", "submit"]
+    assert [tool.name for tool in tools] == [primitive.name for primitive in PRIMITIVES]
     assert all(tool.title and tool.annotations and tool.annotations.open_world_hint is False for tool in tools)
-    assert [tool.annotations.read_only_hint for tool in tools if tool.annotations] == [True, True, False]
+    read_only = {tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint}
+    assert {"probe", "frame_grid"} <= read_only and read_only.isdisjoint({"trim_concat", "submit"})
     assert all(tool.output_schema is None for tool in tools)
 
 
@@ -74,7 +76,8 @@ async def test_a_sheet_comes_as_text_then_one_jpeg_without_structured_content(fo
 
 async def test_switched_off_tools_are_neither_listed_nor_callable(folder: Path) -> None:
     async with client(folder, "--disable", "frame_grid") as connected:
-        assert [tool.name for tool in (await connected.list_tools()).tools] == ["probe", "submit"]
+        listed = [tool.name for tool in (await connected.list_tools()).tools]
+        assert listed == [primitive.name for primitive in PRIMITIVES if primitive.name != "frame_grid"]
         with pytest.raises(MCPError, match="no tool 'frame_grid' here"):
             await connected.call_tool("frame_grid", {"path": "materials/a.mp4"})
 

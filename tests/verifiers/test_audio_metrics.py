@@ -131,3 +131,7 @@ def test_blocks_find_a_sound_within_the_lag_and_not_beyond(voice):
     delayed = shifted(voice, -160, 0, len(voice))
     assert min(blocks(voice, delayed, max_lag=160)[:2]) > 0.99
     assert min(blocks(voice, delayed, max_lag=40)[:2]) < 0.9
+
+
+def test_blocks_a_part_of_a_sample_late_still_agree(voice):
+    assert min(blocks(voice, advanced(voice, -0.5), max_lag=1)) > 0.98

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 import verifiers
+from verifiers import _cli
+from verifiers._files import AnswerError, SubmissionError, SubmissionMissing
 from verifiers._verdict import Verdict
 from verifiers.registry import VERIFIERS, runner
 
@@ -47,3 +50,26 @@ def test_the_registry_cannot_be_changed() -> None:
 def test_an_unknown_verifier_is_refused_with_the_known_names() -> None:
     with pytest.raises(KeyError, match="video_order"):
         runner("video_oder")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "status"),
+    [
+        (SubmissionMissing("nothing there"), 0, "no_submission"),
+        (SubmissionError("no list in \udcff.json"), 0, "invalid"),
+        (AnswerError("no reference"), 2, "error"),
+        (RuntimeError("a bug \ud800"), 2, "error"),
+        (RecursionError("too deep"), 2, "error"),
+    ],
+)
+def test_whatever_a_verifier_runs_into_becomes_a_verdict(
+    trouble: Exception, code: int, status: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def verify(options: argparse.Namespace) -> Verdict:
+        raise trouble
+
+    assert _cli.run("example", _cli.make_parser("example", ""), verify, []) == code
+    verdict = Verdict.model_validate_json(capsys.readouterr().out)
+    assert verdict.status == status
+    assert verdict.score == (None if code else 0.0)
+    assert len(verdict.reasons) == 1

@@ -137,6 +137,14 @@ def test_shot_swap_is_the_placed_psnr_times_the_length_penalty():
     assert scoring.shot_swap_reward(35.0, BETTER_UP, 13.0, 10.0) == pytest.approx(0.75 * 0.6)
 
 
+def test_a_copy_is_close_to_broken_and_has_not_moved():
+    assert scoring.is_picture_copy(40.0, 0.01)
+    assert not scoring.is_picture_copy(40.0, 0.2)
+    assert not scoring.is_picture_copy(20.0, 0.01)
+    assert scoring.is_sound_copy(20.0, -0.3)
+    assert not scoring.is_sound_copy(5.0, 0.0)
+
+
 def test_ranges_match_when_both_ends_are_within_the_tolerance():
     truth = ranges((1.0, 2.0), (5.0, 6.0))
     assert scoring.match_ranges(truth, ranges((1.2, 2.2), (4.8, 5.8)), 0.2).recall == 1.0

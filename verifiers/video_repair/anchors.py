@@ -64,6 +64,8 @@ def measure_anchors(truth: Truth, answers: Path) -> dict[str, Anchor]:
 
 def check_anchors(truth: Truth, answers: Path) -> list[str]:
     """What is wrong with a stored answer: a sentence per problem, none when it is sound."""
+    for item in (truth.golden, truth.broken):
+        require_answer_file(answers / item.file)
     problems = [
         f"{item.file} is not the file the task was built with"
         for item in (truth.golden, truth.broken)

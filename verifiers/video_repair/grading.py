@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,12 +28,16 @@ from verifiers.video_repair.timeline import (
     render_correlations,
 )
 
-# (ours) Content this close to the broken file that made no progress towards golden is a copy of it.
-COPY_PSNR_DB, COPY_SDR_DB = 30.0, 10.0
 # How much longer than golden a file is decoded before it is simply too long.
 EXTRA_S = 10.0
-# (ours) Where a shot swap is repaired the sound may stay in the broken order, but not get lost.
-MIN_SOUND_SHARE, AGREEING = 0.5, 0.8
+MAX_REPORT_BYTES = 256 << 10
+
+
+class StoredAnchors(dict[str, Anchor]):
+    """The task's anchors; one that is missing is trouble of ours."""
+
+    def __missing__(self, name: str) -> Anchor:
+        raise AnswerError(f"truth.json has no anchor for {name}")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,10 @@ class Case:
     opus: bool
     """Whether the submitted sound is Opus, which keeps less of the waveform."""
 
+    @property
+    def anchors(self) -> StoredAnchors:
+        return StoredAnchors(self.truth.anchors)
+
 
 @dataclass
 class Outcome:
@@ -55,10 +64,14 @@ class Outcome:
     gates: dict[str, Gate] = field(default_factory=dict)
     details: dict[str, object] = field(default_factory=dict)
 
-    def measure(self, values: Mapping[str, float], anchors: Mapping[str, Anchor], prefix: str = "") -> None:
-        for name, value in values.items():
-            unit = "dB" if name.endswith("_db") else ""
-            self.measurements[prefix + name] = scoring.measured(value, anchors[prefix + name], unit)
+    def measure(self, name: str, value: float, anchor: Anchor, score: float | None = None) -> None:
+        """Note a measurement; its score is its place between the anchors unless another rule gave it."""
+        place = scoring.anchored(value, anchor) if score is None else score
+        unit = "dB" if name.endswith("_db") else ""
+        finite = value if math.isfinite(value) else None
+        self.measurements[name] = Measurement(
+            value=finite, broken=anchor.broken, golden=anchor.golden, score=place, unit=unit
+        )
 
 
 def grade_window(case: Case) -> Outcome:
@@ -74,12 +87,17 @@ def grade_window(case: Case) -> Outcome:
 
 
 def _audio_parts(case: Case, out: Outcome) -> tuple[float, float]:
-    anchors = case.truth.anchors
+    anchors = case.anchors
     sound = _compare_sound(case, inside=True)
-    out.measure(sound.inside, anchors)
+    factors = {
+        "level_error_db": scoring.level_factor(sound.inside, anchors),
+        "stoi": scoring.words_factor(sound.inside["stoi"], anchors["stoi"].broken),
+    }
+    for name, value in sound.inside.items():
+        out.measure(name, value, anchors[name], factors.get(name))
     _gate_sound_length(case, sound, out)
-    near_broken = sound.sdr_to_broken_db >= COPY_SDR_DB
-    out.gates["not_near_copy"] = _copy_gate(near_broken, sound.progress)
+    copied = scoring.is_sound_copy(sound.sdr_to_broken_db, sound.progress)
+    out.gates["not_near_copy"] = _copy_gate(copied, sound.progress)
     outside = _sound_outside(sound, anchors, out)
     if case.truth.expected.video is not None:
         picture = _compare_picture(case, inside=False)
@@ -91,13 +109,14 @@ def _audio_parts(case: Case, out: Outcome) -> tuple[float, float]:
 
 
 def _visual_parts(case: Case, out: Outcome) -> tuple[float, float]:
-    anchors = case.truth.anchors
+    anchors = case.anchors
     picture = _compare_picture(case, inside=True)
     values = {name: _mean(picture.inside, name, anchors[name].golden) for name in scoring.VISUAL_WEIGHTS}
-    out.measure(values, anchors)
+    for name, value in values.items():
+        out.measure(name, value, anchors[name])
     _gate_picture_length(case, picture, out)
-    near_broken = picture.progress.psnr_to_broken_db >= COPY_PSNR_DB
-    out.gates["not_near_copy"] = _copy_gate(near_broken, picture.progress.share)
+    copied = scoring.is_picture_copy(picture.progress.psnr_to_broken_db, picture.progress.share)
+    out.gates["not_near_copy"] = _copy_gate(copied, picture.progress.share)
     outside = _picture_kept(picture.outside, anchors, out)
     if case.truth.expected.audio is not None:
         sound = _compare_sound(case, inside=False)
@@ -111,22 +130,22 @@ def _visual_parts(case: Case, out: Outcome) -> tuple[float, float]:
 def grade_shot_swap(case: Case) -> Outcome:
     """PSNR of the whole output between broken and golden, with the length penalty."""
     out = Outcome()
-    anchors = case.truth.anchors
+    anchor = case.anchors["psnr_db"]
     picture = _compare_picture(case, inside=False)
-    psnr_db = _mean(picture.outside, "psnr_db", anchors["psnr_db"].golden)
-    out.measure({"psnr_db": psnr_db}, anchors)
+    psnr_db = _mean(picture.outside, "psnr_db", anchor.golden)
+    out.measure("psnr_db", psnr_db, anchor)
     counts = picture.submission_frames, picture.golden_frames
     if case.truth.expected.audio is not None:
         golden, broken, submission = _tracks(case, RATE_HZ)
-        share = _agreeing_share(compare_sounds(golden, submission))
-        needed = MIN_SOUND_SHARE * _agreeing_share(compare_sounds(golden, broken))
+        share = scoring.agreeing_share(compare_sounds(golden, submission).outside)
+        needed = scoring.SWAP_SOUND_SHARE * scoring.agreeing_share(compare_sounds(golden, broken).outside)
         reason = f"{share:.2f} of the sound agrees with the original; {needed:.2f} are needed"
         out.gates["sound_kept"] = gate(share >= needed, reason)
     out.components = {
-        "psnr": scoring.anchored(psnr_db, anchors["psnr_db"]),
+        "psnr": scoring.anchored(psnr_db, anchor),
         "length": scoring.length_penalty(*counts),
     }
-    out.score = scoring.shot_swap_reward(psnr_db, anchors["psnr_db"], *counts)
+    out.score = scoring.shot_swap_reward(psnr_db, anchor, *counts)
     return out
 
 
@@ -134,7 +153,9 @@ def grade_timeline(case: Case) -> Outcome:
     """Matched ranges over true ranges, if the render is the broken file without the reported ranges."""
     out = Outcome()
     truth, limits = case.truth, case.truth.tolerances
-    claimed = parse_ranges(load_submission_text(case.report), case.broken_s, limits.range_end_s)
+    claimed = parse_ranges(
+        load_submission_text(case.report, max_bytes=MAX_REPORT_BYTES), case.broken_s, limits.range_end_s
+    )
     match = scoring.match_ranges(truth.ranges, claimed, limits.range_end_s)
     out.components = {"recall": match.recall, "precision": match.precision, "f1": match.f1}
     out.measurements["recall"] = Measurement(value=match.recall, broken=0.0, golden=1.0, score=match.recall)
@@ -229,17 +250,15 @@ def _gate_sound_length(case: Case, sound: SoundComparison, out: Outcome) -> None
     out.gates["sound_duration"] = duration_gate(*lengths_s, case.truth.tolerances.duration_s, "sound")
 
 
-def _copy_gate(near_broken: bool, progress: float) -> Gate:
-    copied = near_broken and progress < scoring.MIN_PROGRESS
-    return gate(not copied, f"the content is a copy of the broken input ({progress:.3f} of the way to golden)")
+def _copy_gate(copied: bool, progress: float) -> Gate:
+    reason = f"the content is a copy of the broken input ({progress:.3f} of the way to golden)"
+    return gate(not copied, reason)
 
 
 def _sound_outside(sound: SoundComparison, anchors: Mapping[str, Anchor], out: Outcome) -> float:
     anchor = anchors["outside_agreement"]
     score = scoring.sound_outside(sound.outside, anchor.golden)
-    out.measurements["outside_agreement"] = Measurement(
-        value=scoring.low_agreement(sound.outside), broken=anchor.broken, golden=anchor.golden, score=score
-    )
+    out.measure("outside_agreement", scoring.low_agreement(sound.outside), anchor, score)
     return score
 
 
@@ -250,18 +269,11 @@ def _picture_kept(frames: list[FrameScore], anchors: Mapping[str, Anchor], out: 
     honest_psnr_db, honest_ssim = anchors["outside_psnr_db"].golden, anchors["outside_ssim"].golden
     credits = [scoring.picture_frame_kept(frame.psnr_db, frame.ssim, honest_psnr_db, honest_ssim) for frame in frames]
     kept = float(np.mean(credits))
-    for name, unit in (("psnr_db", "dB"), ("ssim", "")):
+    for name in ("psnr_db", "ssim"):
         anchor = anchors["outside_" + name]
-        value = _mean(frames, name, anchor.golden)
-        out.measurements["outside_" + name] = Measurement(
-            value=value, broken=anchor.broken, golden=anchor.golden, score=kept, unit=unit
-        )
+        out.measure("outside_" + name, _mean(frames, name, anchor.golden), anchor, kept)
     return kept
 
 
 def _mean(frames: list[FrameScore], name: str, ceiling: float) -> float:
     return saturated_mean([getattr(frame, name) for frame in frames], ceiling)
-
-
-def _agreeing_share(sound: SoundComparison) -> float:
-    return float(np.mean([value >= AGREEING for value in sound.outside])) if sound.outside else 1.0

@@ -8,6 +8,7 @@ is no damage, a changed colour is.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +27,6 @@ from verifiers.video_repair.schema import TimeRange
 DRIFT_FRAMES = 1
 OUTSIDE_HEIGHT_PX = 360
 """Frames outside the window are compared at most this high (ours: speed); inside they are compared whole."""
-EXTRA_FRAMES = 250
-"""How many frames beyond golden's last are counted: enough to see that a file is too long."""
 MAX_PSNR_DB = 60.0
 
 Planes = tuple[Image, ...]
@@ -76,7 +75,7 @@ class PictureComparison:
     progress: Progress = field(default_factory=Progress)
     golden_frames: int = 0
     submission_frames: int = 0
-    """Counted on the frame grid, up to `EXTRA_FRAMES` more than golden has."""
+    """Counted on the frame grid, up to twice as many as golden has."""
 
 
 class GridFrame:
@@ -94,10 +93,8 @@ class GridFrame:
 
     @cached_property
     def small(self) -> Planes:
-        height_px = self.planes[0].shape[0]
-        if height_px <= OUTSIDE_HEIGHT_PX:
-            return self.planes
-        return tuple(scaled(plane, OUTSIDE_HEIGHT_PX / height_px) for plane in self.planes)
+        factor = math.ceil(self.planes[0].shape[0] / OUTSIDE_HEIGHT_PX)  # whole factors scale fast
+        return self.planes if factor == 1 else tuple(scaled(plane, 1 / factor) for plane in self.planes)
 
 
 def scaled(plane: Image, scale: float) -> Image:
@@ -152,7 +149,7 @@ def compare_pictures(
         if damaged is not None and best is not None:
             for planes in zip(damaged.planes, reference.planes, best, strict=True):
                 result.progress.add(*planes)
-    for _ in range(EXTRA_FRAMES):
+    for _ in range(result.golden_frames):
         next(nearby)
     return result
 

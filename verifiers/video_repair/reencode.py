@@ -46,5 +46,5 @@ def _video_encoder(source: av.VideoStream, writer: av.container.OutputContainer)
 
 def _audio_encoder(source: av.AudioStream, writer: av.container.OutputContainer) -> av.AudioStream:
     encoder = writer.add_stream("aac", rate=source.rate, layout=source.layout.name)
-    encoder.bit_rate = AUDIO_BIT_RATE_BPS
+    encoder.bit_rate = AUDIO_BIT_RATE_BPS * max(1, source.channels // 2)  # 128k is a rate for stereo
     return encoder

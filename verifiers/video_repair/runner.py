@@ -10,7 +10,13 @@ from pydantic import ValidationError
 
 from verifiers._audio_metrics import MetricUnavailable
 from verifiers._cli import judged, make_parser, run
-from verifiers._files import AnswerError, SubmissionError, require_answer_file, require_submission_file
+from verifiers._files import (
+    AnswerError,
+    SubmissionError,
+    require_answer_file,
+    require_submission_file,
+    require_submission_folder,
+)
 from verifiers._json import load_answer_json
 from verifiers._media import MediaError, MediaInfo, media_info
 from verifiers._verdict import Gate, Status, Verdict
@@ -46,6 +52,7 @@ def _verify(submission: Path, answers: Path) -> Verdict:
     golden_info, broken_info = (_answer_info(path) for path in (golden, broken))
     if truth.kind not in TIMELINE_KINDS:
         _require_anchors(truth)
+    require_submission_folder(submission)
     media = submission / truth.deliverables.media
     require_submission_file(media, max_bytes=MAX_MEDIA_BYTES)
     if any(media.samefile(path) for path in (golden, broken)):

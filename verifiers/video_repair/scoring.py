@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from verifiers._audio_metrics import LevelRule
-from verifiers._verdict import Measurement
 from verifiers.video_repair.schema import Anchor, TimeRange
 
 # reward = 0.9 · inside + 0.1 · outside
@@ -21,8 +20,8 @@ INSIDE_WEIGHT, OUTSIDE_WEIGHT = 0.9, 0.1
 # (ours) Untouched surroundings pay nothing without a repair: the reward is 0 below the first inside score,
 # and the outside part counts in full from the second on.
 MIN_INSIDE, FULL_OUTSIDE_FROM = 0.02, 0.10
-# (ours) How far along the way from broken to golden the content must have moved not to be a copy of broken.
-MIN_PROGRESS = 0.05
+# (ours) Content this close to the broken input that went less than this share of the way to golden is a copy.
+COPY_PSNR_DB, COPY_SDR_DB, COPY_PROGRESS = 30.0, 10.0, 0.05
 # (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0.
 MIN_KEPT = 0.2
 
@@ -44,6 +43,10 @@ OUTSIDE_SSIM_SPAN, OUTSIDE_PSNR_SPAN_DB = 0.15, 12.0
 
 # Shot swap: max(0, 1 − 2·(deviation − 0.10)) beyond 10 % of the golden's length.
 LENGTH_FREE, LENGTH_SLOPE = 0.10, 2.0
+
+# (ours) There the sound may stay in the broken order but not get lost: of its blocks at least this share of
+# those that agree with golden in the broken file must agree.
+SWAP_SOUND_SHARE, SWAP_SOUND_AGREES = 0.5, 0.80
 
 # (ours) Share of a render's sampled frames that must reach the SSIM; the rest is slack for joints.
 RENDER_FRAMES_SHARE = 0.95
@@ -70,13 +73,6 @@ def anchored(value: float, anchor: Anchor) -> float:
 def tells_apart(name: str, anchor: Anchor) -> bool:
     """Whether golden measures better than broken by enough to be a scale."""
     return anchor.golden - anchor.broken >= MIN_GAP[name]
-
-
-def measured(value: float, anchor: Anchor, unit: str = "") -> Measurement:
-    """One row of the verdict."""
-    finite = value if math.isfinite(value) else None
-    score = anchored(value, anchor)
-    return Measurement(value=finite, broken=anchor.broken, golden=anchor.golden, score=score, unit=unit)
 
 
 def weighted(values: Mapping[str, float], anchors: Mapping[str, Anchor], weights: Mapping[str, float]) -> float:
@@ -141,6 +137,21 @@ def window_reward(inside: float, outside: float) -> float:
         return 0.0
     earned = min(1.0, inside / FULL_OUTSIDE_FROM)
     return INSIDE_WEIGHT * inside + OUTSIDE_WEIGHT * outside * earned
+
+
+def is_picture_copy(psnr_to_broken_db: float, progress: float) -> bool:
+    """Near-identical to the broken input, re-encoded or retouched somewhere (ours)."""
+    return psnr_to_broken_db >= COPY_PSNR_DB and progress < COPY_PROGRESS
+
+
+def is_sound_copy(sdr_to_broken_db: float, progress: float) -> bool:
+    """Near-identical to the broken input, re-encoded or moved a little (ours)."""
+    return sdr_to_broken_db >= COPY_SDR_DB and progress < COPY_PROGRESS
+
+
+def agreeing_share(agreements: Sequence[float]) -> float:
+    """How many blocks of the sound are where golden has them; without sound all of them."""
+    return float(np.mean(np.asarray(agreements) >= SWAP_SOUND_AGREES)) if agreements else 1.0
 
 
 def length_penalty(duration_s: float, golden_duration_s: float) -> float:

@@ -16,12 +16,12 @@ import numpy as np
 from verifiers._audio_metrics import Floats, LevelRule, Samples, block_agreement
 from verifiers._json import SubmissionError, parse_json
 from verifiers._media import Image
-from verifiers.video_repair.picture import EXTRA_FRAMES, GridFrame, answer_frames, on_grid, scaled, ssim_plane
+from verifiers.video_repair.picture import GridFrame, answer_frames, on_grid, scaled, ssim_plane
 from verifiers.video_repair.schema import TimeRange
 
 MAX_RANGES = 500
-OVERLAP_SLACK_S = 0.001
-"""Neighbouring ranges may overlap by rounding, not by more (ours): a cut list says each cut once."""
+ROUNDING_S = 0.001
+"""Reports give milliseconds."""
 
 SAMPLES_PER_S = 4
 SAMPLE_HEIGHT_PX = 180
@@ -32,14 +32,15 @@ SOUND_WINDOW_S, SOUND_STEP_S = 1.0, 0.5
 SOUND_LEVEL = LevelRule(full_db=6.0, none_db=12.0)
 """A cut does not change the level (ours)."""
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n(.*?)^ {0,3}\1[ \t]*$", re.M | re.S | re.I)
+_OPENING_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*(?:json)?\s*", re.IGNORECASE)
 
 
 def parse_ranges(report: str, broken_s: float, slack_s: float) -> list[TimeRange]:
-    """The first fenced JSON list in the report as ranges in time order; `SubmissionError` if malformed."""
-    text = report.replace("\r\n", "\n")
-    lists = (body for _, body in _FENCE.findall(text) if body.lstrip().startswith("["))
-    body = next(lists, None)
+    """The first fenced JSON list in the report as ranges in time order; `SubmissionError` if malformed.
+
+    Ranges that overlap are malformed (ours): a cut list says each cut once, and guesses cannot be stacked.
+    """
+    body = next((body for body in _fenced_blocks(report) if body.lstrip().startswith("[")), None)
     if body is None:
         raise SubmissionError("the report has no fenced JSON list of [start_s, end_s] ranges")
     try:
@@ -50,9 +51,23 @@ def parse_ranges(report: str, broken_s: float, slack_s: float) -> list[TimeRange
         raise SubmissionError(f"the report's ranges are not a list of at most {MAX_RANGES}")
     ranges = sorted((_range(item, broken_s, slack_s) for item in value), key=lambda item: item.start_s)
     for earlier, later in pairwise(ranges):
-        if later.start_s < earlier.end_s - OVERLAP_SLACK_S:
+        if later.start_s < earlier.end_s - ROUNDING_S:
             raise SubmissionError(f"the ranges that start at {earlier.start_s} and {later.start_s} s overlap")
     return ranges
+
+
+def _fenced_blocks(report: str) -> Iterator[str]:
+    """What stands between a fence, bare or marked as JSON, and the next line that is just the same fence."""
+    fence: str | None = None
+    body: list[str] = []
+    for line in report.splitlines():
+        if fence is not None and line.strip() == fence:
+            yield "\n".join(body)
+            fence = None
+        elif fence is not None:
+            body.append(line)
+        elif opening := _OPENING_FENCE.fullmatch(line):
+            fence, body = opening[1], []
 
 
 def _range(item: object, broken_s: float, slack_s: float) -> TimeRange:
@@ -64,8 +79,9 @@ def _range(item: object, broken_s: float, slack_s: float) -> TimeRange:
     return TimeRange(start_s=start_s, end_s=end_s)
 
 
-def is_removed(time_s: Fraction, ranges: Sequence[TimeRange]) -> bool:
-    return any(item.start_s <= time_s < item.end_s for item in ranges)
+def is_removed(time_s: float, ranges: Sequence[TimeRange]) -> bool:
+    """Whether a frame at that time is cut; ends a rounding error off a frame's time are on it."""
+    return any(item.start_s <= time_s + ROUNDING_S < item.end_s for item in ranges)
 
 
 def removed_s(ranges: Sequence[TimeRange], broken_s: float) -> float:
@@ -105,12 +121,10 @@ def compare_render(
     result = RenderComparison(rate)
     step = max(1, round(rate / SAMPLES_PER_S))
     expected = _around(_kept_frames(broken, ranges, result), max(MIN_DRIFT_FRAMES, math.ceil(drift_s * rate)))
-    over = 0
     for slot, frame in enumerate(on_grid(render, rate)):
         nearby = next(expected)
         result.render_frames += 1
-        over = 0 if nearby else over + 1
-        if over > EXTRA_FRAMES:
+        if result.render_frames > 2 * result.expected_frames:
             break
         if slot % step == step // 2 and nearby:
             shown = small_luma(frame)
@@ -124,7 +138,7 @@ def _kept_frames(broken: Path, ranges: Sequence[TimeRange], result: RenderCompar
     slots = 0
     for slot, frame in enumerate(answer_frames(broken, result.rate)):
         slots = slot + 1
-        if not is_removed(slot / result.rate, ranges):
+        if not is_removed(slot / float(result.rate), ranges):
             result.expected_frames += 1
             yield frame
     broken_s = slots / float(result.rate)

@@ -37,15 +37,11 @@ class Picture:
 
     @cached_property
     def bgr(self) -> Image:
-        pixels = self._frame.bgr()
-        if self._size_as is None or pixels.shape == self._size_as.bgr.shape:
-            return pixels
-        height_px, width_px = self._size_as.bgr.shape[:2]
-        return np.asarray(cv2.resize(pixels, (width_px, height_px), interpolation=cv2.INTER_AREA), np.uint8)
+        return self._pixels()
 
     @cached_property
     def gray(self) -> Image:
-        return np.asarray(cv2.cvtColor(self.bgr, cv2.COLOR_BGR2GRAY), np.uint8)
+        return _gray(self.bgr)
 
     @cached_property
     def lab(self) -> Image:
@@ -61,15 +57,22 @@ class Picture:
     @cached_property
     def difference_hash(self) -> int:
         """64 bits: is each cell of a 9x8 grid darker than its right neighbour?"""
-        cells = _area_cells(self.gray)
+        cells = _area_cells(_gray(self._pixels()))  # not kept: most frames are only ever hashed
         return int.from_bytes(np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes())
+
+    def _pixels(self) -> Image:
+        pixels = self._frame.bgr()
+        if self._size_as is None or pixels.shape == self._size_as.bgr.shape:
+            return pixels
+        height_px, width_px = self._size_as.bgr.shape[:2]
+        return np.asarray(cv2.resize(pixels, (width_px, height_px), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def frame_value(fixed: DecodedFrame, candidates: Sequence[tuple[int, Picture]]) -> float:
     """The best value over (lag, source picture) candidates; they come in order of time, at least one."""
-    picture = Picture(fixed, size_as=candidates[0][1])
-    at_zero = [source for lag, source in candidates if lag == 0]
-    best = _value(picture, at_zero[0], 0, -1.0) if at_zero else -1.0
+    at_zero = next((source for lag, source in candidates if lag == 0), None)
+    picture = Picture(fixed, size_as=at_zero or candidates[0][1])
+    best = -1.0 if at_zero is None else _value(picture, at_zero, 0, -1.0)
     if best >= lag_factor(1):
         return best
     for lag, source in _nearest(picture, candidates):
@@ -101,6 +104,10 @@ def _value(fixed: Picture, source: Picture, lag: int, to_beat: float) -> float:
     if value <= to_beat:
         return to_beat
     return value * ssim(source.gray, fixed.gray)
+
+
+def _gray(bgr: Image) -> Image:
+    return np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 def _area_cells(gray: Image) -> Image:

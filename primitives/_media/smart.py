@@ -1,0 +1,177 @@
+"""Smart rendering of H.264: whole groups of pictures copied bit for bit, the rest encoded to match.
+
+The stream's parameter sets come first: the films' own, and the encoder's under an id that none of them uses.
+Where films give one id different meanings, each group brings its own sets along (`avc3`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from av.container import OutputContainer
+from av.packet import Packet
+from av.stream import Stream
+from av.video.stream import VideoStream
+
+from primitives._edit import Piece
+from primitives._edit_plan import (
+    Copied,
+    CopyRun,
+    Encoded,
+    Layout,
+    Span,
+    copied_delay,
+    copy_runs,
+    encoded_delay,
+    merge_spans,
+    plan_blocks,
+)
+from primitives._media import h264
+from primitives._media.encode import ENCODER_REORDER, Target, matching_encoder
+from primitives._media.film import Film
+from primitives._media.packets import PacketIndex, PacketReader, packet_reader
+from primitives._media.pictures import pictures
+from primitives._media.source import open_media, video_stream
+
+MAX_PARAMETER_ID = 31
+
+
+@dataclass(frozen=True, eq=False)
+class SmartPlan:
+    """What is copied, what is encoded, and the parameter sets that both need."""
+
+    blocks: list[Copied | Encoded]
+    indexes: dict[int, PacketIndex]
+    """The packets of each piece that may be copied."""
+    first: PacketIndex
+    parameter_id: int
+    encoder_sets: h264.ParameterSets
+    in_band: bool
+    reorders: bool
+    delay: int
+
+    @property
+    def frames_copied(self) -> int:
+        """Frames that go over bit for bit."""
+        return sum(len(block.span.frames) for block in self.blocks if isinstance(block, Copied))
+
+
+def plan_smart(
+    layout: Layout, films: Sequence[Film], indexes: dict[int, PacketIndex], first: PacketIndex, target: Target
+) -> SmartPlan:
+    """Decide block by block. `indexes` holds the pieces whose films may be copied, `first` the film to match."""
+    spans = merge_spans(layout.spans, [film.path for film in films])
+    blocks = plan_blocks(spans, [_runs(span, indexes.get(span.piece)) for span in spans])
+    known = list(indexes.values()) or [first]
+    used = {number for index in [first, *known] for sets in (index.sets.sps, index.sets.pps) for number in sets}
+    parameter_id = next(number for number in range(MAX_PARAMETER_ID, -1, -1) if number not in used)
+    reorders = bool(np.any(np.diff(first.shown) < 0))
+    encoder = matching_encoder(target, first.facts, parameter_id, reorders)
+    encoder.open()
+    encoder_sets = h264.parameter_sets(list(h264.split(encoder.extradata or b"", 0)))
+    delay = encoded_delay(layout.ticks, ENCODER_REORDER if reorders else 0)
+    for block in blocks:
+        if isinstance(block, Copied):
+            delay = max(delay, copied_delay(indexes[block.span.piece].shown, block.run, block.span.ticks))
+    in_band = any(index.sets.clashes_with(first.sets) for index in known)
+    return SmartPlan(blocks, indexes, first, parameter_id, encoder_sets, in_band, reorders, delay)
+
+
+def _runs(span: Span, index: PacketIndex | None) -> list[CopyRun]:
+    if index is None or not span.straight:
+        return []
+    starts = np.flatnonzero(index.idr & (index.shown >= 0))
+    return copy_runs(index.shown, starts, int(span.frames[0]), int(span.frames[-1]) + 1)
+
+
+def add_stream(container: OutputContainer, plan: SmartPlan, film: Film, target: Target) -> VideoStream:
+    """The written file's video stream, described like the first film's."""
+    with open_media(film.path, film.name) as source:
+        template = video_stream(source, film.name)
+        assert template is not None
+        stream = container.add_stream_from_template(template)
+    stream.time_base = target.time_base
+    sets = plan.first.sets
+    if any(isinstance(block, Encoded) for block in plan.blocks):
+        sets = sets.with_sets(plan.encoder_sets)
+    for index in plan.indexes.values():
+        sets = sets.with_sets(index.sets)
+    stream.codec_context.extradata = h264.build_avcc(sets)
+    if target.container in {"mp4", "mov"}:
+        stream.codec_context.codec_tag = "avc3" if plan.in_band and target.container == "mp4" else "avc1"
+    if target.picture.rotation_deg:
+        stream.set_display_rotation(target.picture.rotation_deg)
+    return stream
+
+
+def packets(
+    plan: SmartPlan,
+    layout: Layout,
+    pieces: Sequence[Piece],
+    films: Sequence[Film],
+    target: Target,
+    check: Callable[[], None],
+) -> Iterator[Packet[Stream]]:
+    """The packets of the written film, in decoding order, with timestamps."""
+    ticks = layout.ticks
+    ends = np.append(ticks[1:], layout.end_tick)
+    number = 0
+    with ExitStack() as stack:
+        readers: dict[object, PacketReader] = {}
+        for block in plan.blocks:
+            if isinstance(block, Copied):
+                film, index = films[block.span.piece], plan.indexes[block.span.piece]
+                if film.path not in readers:
+                    opened = packet_reader(film.path, film.name, index, film.timeline)
+                    readers[film.path] = stack.enter_context(opened)
+                made = _copied(block, index, readers[film.path], plan.in_band)
+            else:
+                made = _encoded(block, plan, pieces, films, target, check)
+            for tick, is_key, payload in made:
+                check()
+                packet = Packet(payload)
+                packet.time_base, packet.is_keyframe = target.time_base, is_key
+                packet.pts, packet.dts = tick, int(ticks[number]) - plan.delay
+                packet.duration = int(ends[number] - ticks[number])
+                yield packet
+                number += 1
+
+
+def _copied(
+    block: Copied, index: PacketIndex, reader: PacketReader, in_band: bool
+) -> Iterator[tuple[int, bool, bytes]]:
+    run, sets = block.run, index.sets.in_band() if in_band else b""
+    for number, payload in enumerate(reader.run(run.first_packet, run.last_packet), run.first_packet):
+        is_idr = bool(index.idr[number])
+        tick = int(block.span.ticks[index.shown[number] - run.first_frame])
+        yield tick, is_idr, sets + payload if is_idr else payload
+
+
+def _encoded(
+    block: Encoded,
+    plan: SmartPlan,
+    pieces: Sequence[Piece],
+    films: Sequence[Film],
+    target: Target,
+    check: Callable[[], None],
+) -> Iterator[tuple[int, bool, bytes]]:
+    encoder = matching_encoder(target, plan.first.facts, plan.parameter_id, plan.reorders)
+    sets = plan.encoder_sets.in_band() if plan.in_band else b""
+    ticks: list[int] = []
+    for tick, frame in pictures(block.spans, pieces, films, target.picture, check):
+        frame.pts, frame.time_base = len(ticks), Fraction(encoder.time_base)
+        ticks.append(tick)
+        yield from _taken(encoder.encode(frame), ticks, sets)
+    yield from _taken(encoder.encode(None), ticks, sets)
+
+
+def _taken(made: list[Packet[Stream]], ticks: list[int], sets: bytes) -> Iterator[tuple[int, bool, bytes]]:
+    for packet in made:
+        assert packet.pts is not None
+        nals = [nal for nal in h264.split(bytes(packet), 0) if h264.nal_type(nal) not in (h264.SPS, h264.PPS)]
+        payload = h264.length_prefixed(nals)
+        yield ticks[packet.pts], packet.is_keyframe, sets + payload if packet.is_keyframe else payload
