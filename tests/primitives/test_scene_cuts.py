@@ -159,7 +159,11 @@ def test_a_film_that_opens_and_closes_in_black_has_one_shot(folder: Path, run: R
     write(
         folder / "materials/a.mp4", black + faded(shot[:12], 0, True) + shot[12:48] + faded(shot[48:], 0, False) + black
     )
-    assert begins(run("scene_cuts", path="materials/a.mp4")) == [(0, "fade")]
+    answer = run("scene_cuts", path="materials/a.mp4")
+    assert begins(answer) == [(0, "fade")]
+    assert isinstance(answer.result, SceneCutsResult)
+    assert shots(answer)[0].change_s == pytest.approx([0, 17 / FPS], abs=0.09)
+    assert answer.result.closing_fade_s == pytest.approx([53 / FPS, 70 / FPS], abs=0.09)
 
 
 def test_sensitivity_moves_the_line_between_sure_and_doubtful(folder: Path, run: Run) -> None:
