@@ -66,6 +66,8 @@ class SceneCutsResult(Result):
     dissolves: int
     fades: int
     shots: list[Shot]
+    closing_fade_s: list[float]
+    """Where the last shot begins and ends to fade out."""
     table: str | None
     """The file with every shot, where the list shows a part."""
     sheet: str | None
@@ -104,6 +106,7 @@ def scene_cuts(request: SceneCutsRequest, call: Call) -> Answer:
             dissolves=kinds.count("dissolve"),
             fades=kinds.count("fade"),
             shots=page,
+            closing_fade_s=_span_s(timeline, next((c for c in changes.transitions if c.frame == frames.stop), None)),
             table=_write_table(call, request, shots) if len(page) < len(shots) else None,
             sheet=f"{image.width_px}x{image.height_px} px, one frame a shot, read by rows" if image else None,
             next=f"offset={after} for shots {after + 1} to {len(shots)}" if after < len(shots) else None,
@@ -140,14 +143,18 @@ def list_shots(timeline: Timeline, changes: Changes, sensitivity: float) -> list
             frame=start,
             begins=change.kind if change else "start",
             strength=change.strength if change else None,
-            change_s=[_time_s(timeline, change.start), _time_s(timeline, change.end)]
-            if change and change.end > change.start
-            else [],
+            change_s=_span_s(timeline, change),
         )
         for number, (start, end, change) in enumerate(
             zip(starts, [*starts[1:], frames.stop], into, strict=True), start=1
         )
     ]
+
+
+def _span_s(timeline: Timeline, change: Transition | None) -> list[float]:
+    if change is None or change.start == change.end:
+        return []
+    return [_time_s(timeline, change.start), _time_s(timeline, change.end)]
 
 
 def _time_s(timeline: Timeline, frame: int) -> float:

@@ -30,6 +30,8 @@ READ_ON_FRAMES = 12
 """Frames that are cheaper to decode through than to seek over."""
 SKIPPING_DECODERS = frozenset({"h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4"})
 """Decoders that take the order to skip packet by packet; others read it once, when they open."""
+WHOLE_FRAME_FORMATS = frozenset({"mov", "mp4", "matroska", "webm"})
+"""Containers in which a packet is a frame; elsewhere it may be one of two fields."""
 MIN_STRETCHES = 4
 """From so many scattered stretches on, they are shared out among the cores."""
 TRIES = 3
@@ -188,10 +190,15 @@ def _frames_from(
     """Frames from a keyframe on, wanted ones never skipped; None while a packet gives none."""
     context = stream.codec_context
     skips = context.name in SKIPPING_DECODERS
+    whole = not WHOLE_FRAME_FORMATS.isdisjoint(container.format.name.split(","))
+    missing: set[int | None] = {*wanted_pts}
     for packet in _packets_from(container, stream, timeline, start_pts):
         context.skip_frame = "NONREF" if skips and packet.size and packet.pts not in wanted_pts else "DEFAULT"
         frames = _decode(packet)
         yield from frames if frames else (None,)
+        missing.discard(packet.pts)
+        if whole and not missing:
+            break  # the decoder has all it needs; what it holds back for reordering comes out by flushing
     # A damaged end comes without the demuxer's own flush, and frames still wait inside the decoder.
     yield from _flush(stream)
 

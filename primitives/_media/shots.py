@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator
@@ -45,10 +46,12 @@ def film_changes(call: Call, path: Path, name: str, scan: Scan, frames: range | 
     if known is None:
         known = _find(call, path, name, scan, wanted)
         if wanted == everything:
-            with call.workspace.atomic(store) as part:
+            # Keeping is a courtesy: a full disk must not cost the answer.
+            with contextlib.suppress(OSError), call.workspace.atomic(store) as part:
                 part.write_text(json.dumps([dataclasses.asdict(change) for change in known]), encoding="utf-8")
-    inside = (change for change in known if wanted.start <= change.frame <= wanted.stop)
-    return Changes(wanted, tuple(inside))
+    # A fade that closes the film stands at the frame after the last.
+    until = wanted.stop + (wanted.stop == everything.stop)
+    return Changes(wanted, tuple(change for change in known if wanted.start <= change.frame < until))
 
 
 def _read(store: Path) -> list[Transition] | None:

@@ -30,7 +30,7 @@ from primitives._signature import COLUMNS, PLANES, ROWS, Thumbs
 
 RUN_FRAMES = (240, 1440)
 """Frames that are decoded in one go, at least and at most."""
-REPORT_EVERY = 64
+_AT_ONCE = 64
 _FINE = (2 * ROWS, 2 * COLUMNS)
 _LUMA = _FINE[0] * _FINE[1]
 _CHROMA = ROWS * COLUMNS
@@ -101,9 +101,9 @@ class _Readers:
         container = self._opened.enter_context(open_media(self._path, self._name))
         stream = video_stream(container, self._name, threads=1)
         assert stream is not None
-        # Frames that no other leans on need no smoothing of block edges to be told apart.
+        # Frames that hardly any other leans on need no smoothing of block edges to be told apart.
         context = stream.codec_context
-        context.options = {**context.options, "skip_loop_filter": "noref"}
+        context.options = {**context.options, "skip_loop_filter": "bidir"}
         return container, stream
 
 
@@ -112,18 +112,14 @@ def _thumbs_of_run(readers: _Readers, timeline: Timeline, run: range, report: Re
     sampler, reached = Sampler(), run.start - 1
     with readers.borrow() as (container, stream):
         for frame in decode_from(container, stream, timeline, int(timeline.decode_from[run.start])):
-            if frame.pts is None or frame.pts < timeline.pts[run.start]:
-                report(0)
-                continue
-            number = timeline.index_of(frame.pts)
+            number = -1 if frame.pts is None else timeline.index_of(frame.pts)
+            report(1 if number > reached else 0)
             if number >= run.stop:
                 break
             if number <= reached:
                 continue
             _repeat(cells, reached + 1 - run.start, number - run.start)
             sampler.sample(frame, cells[number - run.start])
-            if number // REPORT_EVERY > reached // REPORT_EVERY:
-                report(REPORT_EVERY)
             reached = number
     _repeat(cells, reached + 1 - run.start, len(run))
     return pooled(cells)
@@ -139,8 +135,7 @@ def _counted(path: Path, name: str, frames: range, report: Report) -> Iterator[T
     """For containers without usable times: every frame from the start, by counting."""
     sampler, some = Sampler(), []
     for number, frame in enumerate(frames_by_counting(path, name)):
-        if number % REPORT_EVERY == 0:
-            report(REPORT_EVERY)
+        report(1)
         if number >= frames.stop:
             break
         if number >= frames.start:
@@ -156,12 +151,12 @@ def _counted(path: Path, name: str, frames: range, report: Report) -> Iterator[T
 def pooled(cells: NDArray[np.uint8]) -> Thumbs:
     """Sampled cells as thumbnails: luma is sampled twice as finely and averaged, against noise and moiré."""
     thumbs = np.empty((len(cells), PLANES, ROWS, COLUMNS), np.uint8)
-    for at in range(0, len(cells), REPORT_EVERY):
-        some = cells[at : at + REPORT_EVERY]
+    for at in range(0, len(cells), _AT_ONCE):
+        some = cells[at : at + _AT_ONCE]
         fine = some[:, :_LUMA].reshape(-1, *_FINE).astype(np.uint16)
         high = fine[:, ::2] + fine[:, 1::2]
-        thumbs[at : at + REPORT_EVERY, 0] = (high[:, :, ::2] + high[:, :, 1::2]) >> 2
-        thumbs[at : at + REPORT_EVERY, 1:] = some[:, _LUMA:].reshape(-1, 2, ROWS, COLUMNS)
+        thumbs[at : at + _AT_ONCE, 0] = (high[:, :, ::2] + high[:, :, 1::2]) >> 2
+        thumbs[at : at + _AT_ONCE, 1:] = some[:, _LUMA:].reshape(-1, 2, ROWS, COLUMNS)
     return thumbs
 
 
