@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import frame_grid, probe, submit, trim_concat
+from primitives import color_match, frame_grid, probe, restore_video, submit, trim_concat
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
     probe.PRIMITIVE,
     frame_grid.PRIMITIVE,
     trim_concat.PRIMITIVE,
+    color_match.PRIMITIVE,
+    restore_video.PRIMITIVE,
     submit.PRIMITIVE,
 )
 
