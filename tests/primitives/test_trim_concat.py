@@ -126,6 +126,7 @@ def test_the_asked_spec_is_what_comes_out(run: Run, film: Path, folder: Path) ->
         ({}, "Give either segments"),
         ({"drop": [[1, 2]]}, "drop needs path"),
         ({"segments": [{"end_s": 2}]}, "A segment has no path"),
+        ({"path": "materials/a.mp4", "drop": [[1, 2]], "width_px": 4}, "width_px=4 must be from 16 to 8192"),
         ({"path": "materials/a.mp4", "drop": [[2, 1]]}, r"drop=\[2.0, 1.0\] must be \[start_s, end_s\]"),
         ({"path": "materials/a.mp4", "drop": [[0, 10]]}, r"drop leaves nothing of materials/a.mp4 \(10.000 s\)"),
         ({"path": "materials/a.mp4", "segments": [{"start_s": 99}]}, r"start_s=99.0 is past the end .* \(10.000 s\)"),
