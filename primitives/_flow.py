@@ -26,7 +26,16 @@ def targets(flow: Flow) -> Flow:
     return np.dstack([columns, rows]) + flow
 
 
-def fetched(picture: NDArray[Any], positions: Flow) -> NDArray[Any]:
-    """A picture's values at positions, interpolated."""
+def scaled(flow: Flow, shape: tuple[int, ...]) -> Flow:
+    """The motion of a plane of another size."""
+    if flow.shape[:2] == shape:
+        return flow
+    share = np.array([shape[1] / flow.shape[1], shape[0] / flow.shape[0]], dtype=np.float32)
+    return np.asarray(cv2.resize(flow, shape[::-1]), dtype=np.float32) * share
+
+
+def fetched(picture: NDArray[Any], positions: Flow, sharp: bool = False) -> NDArray[Any]:
+    """A picture's values at positions, interpolated; `sharp` keeps fine detail at some cost."""
+    how = cv2.INTER_LANCZOS4 if sharp else cv2.INTER_LINEAR
     x, y = np.ascontiguousarray(positions[..., 0]), np.ascontiguousarray(positions[..., 1])
-    return np.asarray(cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+    return np.asarray(cv2.remap(picture, x, y, how, borderMode=cv2.BORDER_REPLICATE))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"})
 REFERENCE_PICTURES = 8
+WORTH_DB = 0.5
+"""A repair that gains less than this is not written: the estimate is not finer than that."""
 
 
 class ColorMatchRequest(Request):
@@ -97,7 +99,7 @@ def color_match(request: ColorMatchRequest, call: Call) -> Answer:
     found = _evidence(request, film, frames, call)
     choice = choose(found.parts, None if request.method == "auto" else request.method)
     call.media_s += request.end_s - request.start_s
-    if choice.after_db <= choice.before_db:
+    if choice.after_db < choice.before_db + WORTH_DB:
         raise UserError(
             f"Nothing was written: the range already matches its reference ({choice.before_db} dB, "
             f"{choice.after_db} dB after the best repair, {choice.method}). Check the range, or give another reference."

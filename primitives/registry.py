@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import color_match, frame_grid, probe, scene_cuts, submit, trim_concat
+from primitives import color_match, frame_grid, probe, restore_video, scene_cuts, submit, trim_concat
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
@@ -14,6 +14,10 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     scene_cuts.PRIMITIVE,
     trim_concat.PRIMITIVE,
     color_match.PRIMITIVE,
+    scene_cuts.PRIMITIVE,
+    trim_concat.PRIMITIVE,
+    color_match.PRIMITIVE,
+    restore_video.PRIMITIVE,
     submit.PRIMITIVE,
 )
 

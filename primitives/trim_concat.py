@@ -18,25 +18,27 @@ if TYPE_CHECKING:
     from primitives._media.timeline import Timeline
 
 MAX_SEGMENTS = 500
+LIMITS = {"width_px": (16, 8192), "height_px": (16, 8192), "fps": (1, 240), "audio_rate_hz": (8000, 192_000)}
+"""Checked here and told in words: as schema they would cost more than they say."""
 MAX_ROWS = 40
 """Rows of the edit list in the answer; the whole of it lies in the .otio file."""
 
 
 class Segment(Request):
     path: str | None = None
-    """Film to take from. Default: the call's path."""
+    """Default: the call's path."""
     start_s: float = Field(default=0, ge=0)
     end_s: float | None = Field(default=None, gt=0)
     """Not included. Default: the end."""
     speed: float = Field(default=1, ge=0.1, le=20)
-    """0.1 to 20; the pitch stays."""
+    """0.1 to 20, same pitch."""
     gain_db: float = Field(default=0, ge=-60, le=30)
     mute: bool = False
     audio_path: str | None = None
     """Play this file's sound instead."""
     audio_start_s: float = Field(default=0, ge=0)
     transition: Literal["cut", "fade", "dip"] = "cut"
-    """To the next segment: fade overlaps both, dip goes through black."""
+    """To the next: fade overlaps both, dip goes through black."""
     transition_s: float = Field(default=0.5, gt=0, le=10)
 
     @model_validator(mode="after")
@@ -50,23 +52,29 @@ class Segment(Request):
 
 class TrimConcatRequest(Request):
     path: str | None = None
-    """The film, such as materials/a.mp4."""
+    """The film."""
     segments: list[Segment] = Field(default=[], max_length=MAX_SEGMENTS)
-    """What plays, in this order, from path or from films of their own."""
+    """What plays, in this order."""
     drop: list[list[float]] = Field(default=[], max_length=MAX_SEGMENTS)
     """Instead of segments: [start_s, end_s] pairs to cut out of path."""
     output: str | None = None
-    """Where to write, below work/ or outputs/; the suffix is the container. Default: work/<name>_edit.mp4."""
+    """Below work/ or outputs/; the suffix is the container."""
     video_codec: str | None = None
-    """h264, hevc, vp9, av1, prores... Default for this and all below: as the first film."""
+    """h264, hevc, vp9, av1, prores. This and all below: default as the first film."""
     quality: Literal["best", "high", "small"] = "high"
-    """Of what is encoded."""
-    width_px: int | None = Field(default=None, ge=16, le=8192)
-    height_px: int | None = Field(default=None, ge=16, le=8192)
-    fps: float | None = Field(default=None, gt=0, le=240)
+    """Of encoded frames."""
+    width_px: int | None = None
+    """16 to 8192."""
+    height_px: int | None = None
+    """16 to 8192."""
+    fps: float | None = None
+    """1 to 240."""
     pixel_format: str | None = None
+    """Such as yuv420p."""
     audio_codec: str | None = None
-    audio_rate_hz: int | None = Field(default=None, ge=8000, le=192_000)
+    """aac, mp3, opus, flac."""
+    audio_rate_hz: int | None = None
+    """8000 to 192000."""
 
     @model_validator(mode="after")
     def _one_form(self) -> TrimConcatRequest:
@@ -76,6 +84,10 @@ class TrimConcatRequest(Request):
             raise ValueError("drop needs path: the film to cut out of.")
         if any(segment.path is None for segment in self.segments) and self.path is None:
             raise ValueError("A segment has no path. Give path for all segments, or one in each.")
+        for name, (least, most) in LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise ValueError(f"{name}={value} must be from {least} to {most}.")
         for pair in self.drop:
             if len(pair) != 2 or not 0 <= pair[0] < pair[1]:
                 raise ValueError(f"drop={pair} must be [start_s, end_s] with 0 <= start_s < end_s.")
@@ -279,8 +291,7 @@ PRIMITIVE = Primitive(
     title="Cut and join",
     description=(
         "Cut, drop, reorder and join films, frame-exact: segments in playing order, or path + drop to cut ranges out. "
-        "Speed, gain, mute, other sound, fades. H.264 that no cut touches is copied bit for bit. "
-        "Next: frame_grid at the joins, then submit."
+        "H.264 that no cut touches is copied bit for bit. Next: frame_grid at the joins, then submit."
     ),
     request=TrimConcatRequest,
     run=trim_concat,

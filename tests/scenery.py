@@ -48,6 +48,10 @@ def grade(shift: str) -> Callable[[Picture], Picture]:
             "gamma": lambda: 255 * (rgb / 255) ** 0.75,
             "temperature": lambda: rgb * np.array([1.15, 1.0, 0.82], np.float32),
             "saturation": lambda: grey + 0.55 * (rgb - grey),
+            "combination": lambda: (
+                255
+                * (np.clip((grey + 0.8 * (rgb - grey)) * np.array([1.1, 1, 0.88], np.float32), 0, 255) / 255) ** 0.88
+            ),
             "contract": lambda: (
                 ((grey + 0.78 * (rgb - grey) - 128) * 1.13 + 128) * np.array([0.91, 0.98, 1.09], np.float32)
             ),

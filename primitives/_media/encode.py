@@ -111,6 +111,8 @@ def choose_target(films: Sequence[Film], sounds: Sequence[SoundFacts], spec: Out
     codec = _video_codec(spec, first, container)
     encoder = VIDEO_ENCODERS[codec]
     grid = spec.fps or (None if first.timeline.is_vfr else first.timeline.frame_rate)
+    if codec in _OLD_CODECS and spec.fps is None and grid not in _OLD_RATES:
+        grid = min(_OLD_RATES, key=lambda rate: abs(rate - first.timeline.frame_rate))
     return Target(
         container=container,
         picture=_picture(spec, first.picture, codec, encoder),

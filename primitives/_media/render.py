@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -132,8 +132,7 @@ class _Job:
     def write(self, path: Path, plan: smart.SmartPlan | None) -> Literal["copied", "encoded", "none"]:
         """Write everything; how the sound was made."""
         how: Literal["copied", "encoded", "none"] = "none"
-        options = {"movflags": "+faststart"} if self.target.container in {"mp4", "mov"} else {}
-        with av.open(str(path), "w", format=self.target.container, container_options=options) as container:
+        with _opened(path, self.target.container) as container:
             video = self._smart(container, plan) if plan else self._plain(container)
             audio: Iterator[AnyPacket] = iter(())
             if sound_unchanged(self.pieces, self.films, self.target):
@@ -192,6 +191,25 @@ class _Job:
             heard = next(audio, None)
 
 
+@contextmanager
+def _opened(path: Path, container_format: str) -> Iterator[OutputContainer]:
+    """The file to write. When writing stops early, it is emptied before it is closed.
+
+    Closing finishes an MP4 in a second pass over all that was written, which nobody waits for after a cancel.
+    """
+    options = {"movflags": "+faststart"} if container_format in {"mp4", "mov"} else {}
+    container = av.open(str(path), "w", format=container_format, container_options=options)
+    try:
+        yield container
+    except BaseException:
+        if path.exists():
+            os.truncate(path, 0)
+        with suppress(av.error.FFmpegError):
+            container.close()
+        raise
+    container.close()
+
+
 def _time(packet: AnyPacket) -> Fraction:
     return (packet.dts or 0) * packet.time_base
 
@@ -207,4 +225,7 @@ def _write_errors(name: str, target: Target) -> Iterator[None]:
         raise
     except (av.error.FFmpegError, ValueError) as error:
         codecs = target.picture.codec + (f" and {target.sound.codec}" if target.sound else "")
-        raise UserError(f"{name} could not be written as {codecs} in {target.container}: {error}.") from error
+        why = error.strerror if isinstance(error, av.error.FFmpegError) else str(error)
+        raise UserError(
+            f"{name} could not be written as {codecs} in {target.container} ({why}). Use h264 and aac in .mp4."
+        ) from error

@@ -50,7 +50,10 @@ class SmartPlan:
     first: PacketIndex
     parameter_id: int
     encoder_sets: h264.ParameterSets
+    all_sets: h264.ParameterSets
+    """Those of the films and of the encoder; of clashing ones the first."""
     in_band: bool
+    """Some clash, so that each group brings its own."""
     reorders: bool
     delay: int
 
@@ -66,8 +69,11 @@ def plan_smart(
     """Decide block by block. `indexes` holds the pieces whose films may be copied, `first` the film to match."""
     spans = merge_spans(layout.spans, [film.path for film in films])
     blocks = plan_blocks(spans, [_runs(span, indexes.get(span.piece)) for span in spans])
-    known = list(indexes.values()) or [first]
-    used = {number for index in [first, *known] for sets in (index.sets.sps, index.sets.pps) for number in sets}
+    films_sets, in_band = first.sets, False
+    for index in indexes.values():
+        in_band = in_band or index.sets.clashes_with(films_sets)
+        films_sets = films_sets.with_sets(index.sets)
+    used = films_sets.sps.keys() | films_sets.pps.keys()
     parameter_id = next(number for number in range(MAX_PARAMETER_ID, -1, -1) if number not in used)
     reorders = bool(np.any(np.diff(first.shown) < 0))
     encoder = matching_encoder(target, first.facts, parameter_id, reorders)
@@ -77,8 +83,8 @@ def plan_smart(
     for block in blocks:
         if isinstance(block, Copied):
             delay = max(delay, copied_delay(indexes[block.span.piece].shown, block.run, block.span.ticks))
-    in_band = any(index.sets.clashes_with(first.sets) for index in known)
-    return SmartPlan(blocks, indexes, first, parameter_id, encoder_sets, in_band, reorders, delay)
+    sets = films_sets.with_sets(encoder_sets) if any(isinstance(block, Encoded) for block in blocks) else films_sets
+    return SmartPlan(blocks, indexes, first, parameter_id, encoder_sets, sets, in_band, reorders, delay)
 
 
 def _runs(span: Span, index: PacketIndex | None) -> list[CopyRun]:
@@ -95,12 +101,7 @@ def add_stream(container: OutputContainer, plan: SmartPlan, film: Film, target: 
         assert template is not None
         stream = container.add_stream_from_template(template)
     stream.time_base = target.time_base
-    sets = plan.first.sets
-    if any(isinstance(block, Encoded) for block in plan.blocks):
-        sets = sets.with_sets(plan.encoder_sets)
-    for index in plan.indexes.values():
-        sets = sets.with_sets(index.sets)
-    stream.codec_context.extradata = h264.build_avcc(sets)
+    stream.codec_context.extradata = h264.build_avcc(plan.all_sets)
     if target.container in {"mp4", "mov"}:
         stream.codec_context.codec_tag = "avc3" if plan.in_band and target.container == "mp4" else "avc1"
     if target.picture.rotation_deg:

@@ -93,14 +93,14 @@ def _shaped(piece: SoundPiece, sound: SoundFacts, check: Callable[[], None]) -> 
     rise, fall = round(piece.fade_in * sound.rate_hz), round(piece.fade_out * sound.rate_hz)
     at = 0
     for chunk in _exactly(_decoded(piece, sound, check), count, sound.channels):
-        numbers = np.arange(at, at + chunk.shape[1], dtype=np.float32)
-        level = np.full(chunk.shape[1], piece.gain, np.float32)
-        if rise:
-            level *= np.clip((numbers + 0.5) / rise, 0, 1)
-        if fall:
-            level *= np.clip((count - numbers - 0.5) / fall, 0, 1)
-        yield chunk * level
-        at += chunk.shape[1]
+        last = at + chunk.shape[1]
+        shaped = chunk * np.float32(piece.gain)
+        if at < rise:
+            shaped *= np.clip((np.arange(at, last) + 0.5) / rise, 0, 1).astype(np.float32)
+        if last > count - fall:
+            shaped *= np.clip((count - np.arange(at, last) - 0.5) / fall, 0, 1).astype(np.float32)
+        yield shaped
+        at = last
 
 
 def _exactly(chunks: Iterator[Samples], count: int, channels: int) -> Iterator[Samples]:

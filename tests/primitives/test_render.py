@@ -177,6 +177,13 @@ def test_interlaced_film_is_encoded_whole_and_stays_interlaced(folder: Path) -> 
         assert next(container.decode(video=0)).interlaced_frame
 
 
+def test_four_four_four_is_never_mixed_with_copies(folder: Path) -> None:
+    film = make(folder, "a.mp4", options={"g": "12"}, pix_fmt="yuv444p")
+    out, report = edit(folder, [Piece(film, "a.mp4", range(5, 60))], "work/out.mp4")
+    assert report.frames_copied == 0 and "4:4:4" in report.reasons[0]
+    assert numbers(out) == list(range(5, 60))
+
+
 def test_rotation_is_kept_whether_copied_or_encoded(folder: Path) -> None:
     plain = make(folder, "plain.mp4", options={"g": "12"})
     film = folder / "materials" / "turned.mp4"

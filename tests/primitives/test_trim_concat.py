@@ -126,6 +126,7 @@ def test_the_asked_spec_is_what_comes_out(run: Run, film: Path, folder: Path) ->
         ({}, "Give either segments"),
         ({"drop": [[1, 2]]}, "drop needs path"),
         ({"segments": [{"end_s": 2}]}, "A segment has no path"),
+        ({"path": "materials/a.mp4", "drop": [[1, 2]], "width_px": 4}, "width_px=4 must be from 16 to 8192"),
         ({"path": "materials/a.mp4", "drop": [[2, 1]]}, r"drop=\[2.0, 1.0\] must be \[start_s, end_s\]"),
         ({"path": "materials/a.mp4", "drop": [[0, 10]]}, r"drop leaves nothing of materials/a.mp4 \(10.000 s\)"),
         ({"path": "materials/a.mp4", "segments": [{"start_s": 99}]}, r"start_s=99.0 is past the end .* \(10.000 s\)"),
@@ -192,3 +193,35 @@ def test_real_film_is_cut_exactly_and_copied_where_it_may_be(run: Run, folder: P
     # What was encoded is still the right frame: closer to its own source than to the one beside it.
     for number, (_, picture) in zip(wanted, after, strict=True):
         assert np.abs(before[number][1].astype(int) - picture).mean() < 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "odd/negative_dts_h264.mp4",
+        "odd/corrupted.mp4",
+        "odd/mp_video_with_failing_audio.mp4",
+        "odd/vp9_187fps_slowmo.avi",
+        "odd/mp_fire2.mp4",
+        "odd/rotated_90.mov",
+        "odd/cv_big_buck_bunny.wmv",
+    ],
+)
+def test_odd_real_files_are_cut_to_the_frame(run: Run, folder: Path, name: str) -> None:
+    from primitives._media.frames import decode_straight
+    from primitives._media.scan import scan
+
+    film = folder / "materials" / Path(name).name
+    film.write_bytes(real_clip(name).read_bytes())
+    found = scan(film, name, lambda: None)
+    assert found.video is not None
+    first, last = len(found.video) // 3, max(len(found.video) * 2 // 3, 1)
+    times = {"start_s": float(found.video.time_of(first)), "end_s": float(found.video.time_of(last))}
+    result = result_of(run("trim_concat", path=f"materials/{film.name}", segments=[times]))
+    written = folder / result.written.path
+    pairs = []
+    for path, frames in ((film, range(first, last)), (written, range(last - first))):
+        shown = decode_straight(path, name, scan(path, name, lambda: None), frames, lambda: None)
+        pairs.append([item.frame.to_ndarray(format="gray") for item in shown])
+    assert len(scan(written, name, lambda: None).video or []) == last - first == len(pairs[1])
+    assert max(np.abs(a.astype(int) - b).mean() for a, b in zip(*pairs, strict=True)) < 4
