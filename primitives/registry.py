@@ -14,9 +14,6 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     scene_cuts.PRIMITIVE,
     trim_concat.PRIMITIVE,
     color_match.PRIMITIVE,
-    scene_cuts.PRIMITIVE,
-    trim_concat.PRIMITIVE,
-    color_match.PRIMITIVE,
     restore_video.PRIMITIVE,
     submit.PRIMITIVE,
 )
