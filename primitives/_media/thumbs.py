@@ -108,27 +108,26 @@ class _Readers:
 
 
 def _thumbs_of_run(readers: _Readers, timeline: Timeline, run: range, report: Report) -> Thumbs:
-    cells = np.empty((len(run), _LUMA + 2 * _CHROMA), np.uint8)
-    sampler, reached = Sampler(), run.start - 1
+    cells = np.zeros((len(run), _LUMA + 2 * _CHROMA), np.uint8)
+    sampler, filled = Sampler(), 0
+    first_pts = int(timeline.pts[run.start])
     with readers.borrow() as (container, stream):
         for frame in decode_from(container, stream, timeline, int(timeline.decode_from[run.start])):
-            number = -1 if frame.pts is None else timeline.index_of(frame.pts)
-            report(1 if number > reached else 0)
-            if number >= run.stop:
-                break
-            if number <= reached:
+            if frame.pts is None or frame.pts < first_pts:
+                report(0)
                 continue
-            _repeat(cells, reached + 1 - run.start, number - run.start)
-            sampler.sample(frame, cells[number - run.start])
-            reached = number
-    _repeat(cells, reached + 1 - run.start, len(run))
+            place = timeline.index_of(frame.pts) - run.start
+            if place >= len(run):
+                break
+            if place < filled:
+                continue
+            report(1)
+            sampler.sample(frame, cells[place])
+            # Frames that did not decode show what was seen last, or first.
+            cells[filled:place] = cells[filled - 1 if filled else place]
+            filled = place + 1
+    cells[filled:] = cells[filled - 1]
     return pooled(cells)
-
-
-def _repeat(cells: NDArray[np.uint8], start: int, stop: int) -> None:
-    """Frames that were not seen show what was seen last."""
-    if start < stop:
-        cells[start:stop] = cells[start - 1] if start else 0
 
 
 def _counted(path: Path, name: str, frames: range, report: Report) -> Iterator[Thumbs]:
