@@ -18,8 +18,9 @@ _NOTHING = 1e-3
 
 def correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
     """How alike two pictures of one size are, whatever their level and contrast; 0 where one shows nothing."""
-    rows = np.stack([a.ravel(), b.ravel()]).astype(np.float64)
-    return float(np.corrcoef(rows)[0, 1]) if rows.std(axis=1).min() > _NOTHING else 0.0
+    if min(float(a.std()), float(b.std())) < _NOTHING:
+        return 0.0
+    return float(np.corrcoef(a.ravel().astype(np.float64), b.ravel().astype(np.float64))[0, 1])
 
 
 def motion(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> Flow:

@@ -20,7 +20,11 @@ STILL_SHARE = 0.3
 """The same as a share of the motion around the range."""
 SHORTEST_REPEAT = 5
 _MOST_CHANGED = 0.995
-_NOISE = 0.02
+_NOISE = 0.1
+_GAP = 1
+"""Frames that coding noise may lift out of a run."""
+_STRAY = 0.25
+"""Beside a long run, runs shorter than this share of it are pauses in the motion."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,12 @@ def frozen_runs(
     noisy = {n for n in frames if n in keyframes and n + 1 in sure and steps[n - first] < at_keyframe}
     runs: list[Run] = []
     for frame in sorted(sure | noisy):
-        if runs and runs[-1].last == frame:
+        if runs and frame - runs[-1].last <= _GAP:
             runs[-1] = Run(runs[-1].first, frame + 1, 1)
         else:
             runs.append(Run(frame, frame + 1, 1))
-    return runs
+    longest = max((_length(run) for run in runs), default=0)
+    return [run for run in runs if _length(run) >= longest * _STRAY]
 
 
 def repeated_run(pictures: Sequence[Small], frames: range, first: int) -> Run | None:
