@@ -12,8 +12,21 @@ Flow = NDArray[np.float32]
 """For each point of a picture, how far right and down the same point lies in another, in pixels."""
 
 
+_SMALLEST_PX = 12
+_NOTHING = 1e-3
+
+
+def correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """How alike two pictures of one size are, whatever their level and contrast; 0 where one shows nothing."""
+    if min(float(a.std()), float(b.std())) < _NOTHING:
+        return 0.0
+    return float(np.corrcoef(a.ravel().astype(np.float64), b.ravel().astype(np.float64))[0, 1])
+
+
 def motion(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> Flow:
-    """Where the points of grey picture `a` are in `b`."""
+    """Where the points of grey picture `a` are in `b`; pictures too small to tell count as still."""
+    if max(a.shape) < _SMALLEST_PX:
+        return np.zeros((*a.shape, 2), dtype=np.float32)
     create = cv2.DISOpticalFlow_create  # type: ignore[attr-defined]
     found = create(cv2.DISOPTICAL_FLOW_PRESET_FAST).calc(a, b, None)
     return np.asarray(found, dtype=np.float32)

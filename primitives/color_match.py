@@ -218,8 +218,8 @@ PRIMITIVE = Primitive(
     title="Match colour",
     description=(
         "Repair the colour of a range (gain, gamma, temperature, saturation, contrast) to match the same scene just "
-        "outside it, or a reference range, film or image. Frames outside and sound stay as they are. Shows before | "
-        "after | reference. Next: check the ends with frame_grid."
+        "outside it, or a reference range, film or image. Frames outside and sound stay as they are. Shows before, "
+        "after and reference. Next: check the ends with frame_grid."
     ),
     request=ColorMatchRequest,
     run=color_match,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._colour.fit import LEAST_ROWS, Evidence, Samples, belonging, joined
-from primitives._flow import fetched, motion, targets
+from primitives._flow import correlation, fetched, motion, targets
 from primitives._media.picture import Pixels, resize
 
 WIDTH_PX = 320
@@ -26,8 +26,7 @@ _CONSISTENT_PX = 1.0
 
 def likeness(a: Pixels, b: Pixels) -> float:
     """How much two pictures show the same things, whatever their colours: 1 is the same, around 0 unrelated."""
-    u, v = _thumb(a), _thumb(b)
-    return float(np.corrcoef(u.ravel(), v.ravel())[0, 1]) if u.std() > 0 and v.std() > 0 else 0.0
+    return correlation(_thumb(a), _thumb(b))
 
 
 def _thumb(picture: Pixels) -> NDArray[np.float32]:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives._flow import fetched, motion, scaled, targets
+from primitives._flow import correlation, fetched, motion, scaled, targets
 
 
 class Between:
@@ -18,8 +18,7 @@ class Between:
         self._before, self._after = before, after
         a, b = ((planes[0] >> (bits - 8)).astype(np.uint8) for planes in (before, after))
         self._there, self._back = motion(a, b), motion(b, a)
-        moved = fetched(b, targets(self._there))
-        self.likeness = float(np.corrcoef(a.ravel(), moved.ravel())[0, 1]) if a.std() and moved.std() else 0.0
+        self.likeness = correlation(a, fetched(b, targets(self._there)))
         """How well the motion carries one frame over to the other: 1 fully, around 0 not at all."""
 
     def at(self, share: float) -> list[NDArray[Any]]:

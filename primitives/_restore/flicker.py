@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives._flow import correlation
 from primitives._restore.repeats import Small
 
 SHARES = np.linspace(0.02, 0.98, 17)
@@ -65,7 +66,7 @@ def _shots(pictures: Sequence[Small]) -> list[tuple[int, int]]:
     cuts = [
         number
         for number in range(1, len(pictures))
-        if float(np.corrcoef(pictures[number - 1].ravel(), pictures[number].ravel())[0, 1]) < _CUT_LIKENESS
+        if correlation(pictures[number - 1], pictures[number]) < _CUT_LIKENESS
     ]
     bounds = [0, *cuts, len(pictures)]
     return list(itertools.pairwise(bounds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import cv2
@@ -19,7 +19,12 @@ STILL_AT_KEYFRAME = 3.0
 STILL_SHARE = 0.3
 """The same as a share of the motion around the range."""
 SHORTEST_REPEAT = 5
-_MOST_CHANGED = 0.97
+_MOST_CHANGED = 0.995
+_NOISE = 0.1
+_GAP = 1
+"""Frames that coding noise may lift out of a run."""
+_STRAY = 0.25
+"""Beside a long run, runs shorter than this share of it are pauses in the motion."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +52,32 @@ def steps_of(pictures: Sequence[Small]) -> NDArray[np.float64]:
     return np.array([np.inf, *(difference(a, b) for a, b in itertools.pairwise(pictures))])
 
 
-def limits(steps_outside: NDArray[np.float64]) -> tuple[float, float]:
-    """Steps under which a frame repeats the one before it: usually, and where a keyframe brings other coding noise."""
-    moving = steps_outside[np.isfinite(steps_outside)]
-    share = STILL_SHARE * float(np.median(moving)) if len(moving) else STILL
-    return min(STILL, share), min(STILL_AT_KEYFRAME, share)
+def limits(steps_inside: NDArray[np.float64], steps_outside: NDArray[np.float64]) -> tuple[float, float]:
+    """Steps under which a frame repeats the one before it: usually, and at a keyframe with its other coding noise.
+
+    Halfway, by ratio, between the stillest frame of the range and the motion around it.
+    """
+    moving = float(np.median(steps_outside[np.isfinite(steps_outside)])) if np.isfinite(steps_outside).any() else STILL
+    halfway = float(np.sqrt(max(float(np.min(steps_inside)), _NOISE) * moving))
+    share = STILL_SHARE * moving
+    return min(STILL, share, halfway), min(STILL_AT_KEYFRAME, share)
 
 
-def frozen_runs(steps: NDArray[np.float64], frames: range, first: int, still: tuple[float, float]) -> list[Run]:
+def frozen_runs(
+    steps: NDArray[np.float64], frames: range, first: int, still: tuple[float, float], keyframes: Set[int]
+) -> list[Run]:
     """Runs of frames inside a range that stand still. `steps[0]` belongs to frame `first`."""
-    sure, perhaps = still
+    usual, at_keyframe = still
+    sure = {frame for frame in frames if steps[frame - first] < usual}
+    noisy = {n for n in frames if n in keyframes and n + 1 in sure and steps[n - first] < at_keyframe}
     runs: list[Run] = []
-    for frame in (frame for frame in frames if steps[frame - first] < perhaps):
-        if runs and runs[-1].last == frame:
+    for frame in sorted(sure | noisy):
+        if runs and frame - runs[-1].last <= _GAP:
             runs[-1] = Run(runs[-1].first, frame + 1, 1)
         else:
             runs.append(Run(frame, frame + 1, 1))
-    # A single small step may be a pause in the motion; one among frames that surely stand still is a keyframe.
-    return [run for run in runs if min(steps[run.first - first : run.last - first]) < sure]
+    longest = max((_length(run) for run in runs), default=0)
+    return [run for run in runs if _length(run) >= longest * _STRAY]
 
 
 def repeated_run(pictures: Sequence[Small], frames: range, first: int) -> Run | None:

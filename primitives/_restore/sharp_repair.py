@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from primitives._base import Call, UserError
 from primitives._edit import Change
+from primitives._flow import correlation
 from primitives._media.film import Film
 from primitives._media.frames import map_frames
 from primitives._media.planes import Plane, is_planar_yuv, read_planes
@@ -105,8 +106,8 @@ def _ends(film: Film, frames: range) -> list[tuple[list[int], list[int]]]:
 def _lessons(planes: dict[int, list[NDArray[np.uint8]]], inside: list[int], outside: list[int]) -> list[Lesson] | None:
     """What an end teaches about each plane; None where it falls on a cut."""
     soft, sharp = planes[inside[0]], planes[outside[0]]
-    a, b = (cv2.GaussianBlur(small(side[0]), (0, 0), 3).ravel() for side in (soft, sharp))
-    if float(np.corrcoef(a, b)[0, 1]) < SAME_SHOT:
+    a, b = (np.asarray(cv2.GaussianBlur(small(side[0]), (0, 0), 3)) for side in (soft, sharp))
+    if correlation(a, b) < SAME_SHOT:
         return None
     across = sharpness.overlay(soft, sharp)
     calm = sharpness.overlay(sharp, planes[outside[1]]) if len(outside) > 1 else None
@@ -123,7 +124,7 @@ def _by_spectra(
     sharp = [planes[n][0].astype(np.float32) for _, outside in ends for n in outside]
     kernel = sharpness.from_spectra(soft, sharp, strength)
     before, after, around = (
-        float(np.mean([cv2.Laplacian(picture, cv2.CV_32F).var() for picture in pictures]))
+        max(float(np.mean([cv2.Laplacian(picture, cv2.CV_32F).var() for picture in pictures])), 1e-6)
         for pictures in (soft, [sharpness.filtered(picture, kernel) for picture in soft], sharp)
     )
     better = abs(np.log(after / around)) < abs(np.log(before / around))

@@ -19,6 +19,10 @@ from primitives._restore.repeats import Run, Small, difference, frozen_runs, lim
 
 AROUND_S = 1.0
 MAX_FRAMES = 1500
+LEAST_FLICKER = 0.4
+"""Grey levels by which the brightness of any film wavers."""
+LEAST_MOTION = 0.5
+"""Grey levels of motion from frame to frame without which a frozen frame cannot be told from a still scene."""
 
 
 def _around(film: Film, frames: range) -> range:
@@ -63,7 +67,8 @@ def deflicker(film: Film, frames: range, strength: float, region: Region | None,
 
     after = run.roughness_after(pictures, frames, strength)
     measure = "jumps of brightness, grey levels r.m.s."
-    return Repair(measure, before, after, around, "levels led smoothly", after < 0.8 * before, change)
+    flickers = before > max(LEAST_FLICKER, 1.3 * (around or 0.0))
+    return Repair(measure, before, after, around, "levels led smoothly", flickers and after < 0.8 * before, change)
 
 
 @dataclass(frozen=True)
@@ -82,17 +87,21 @@ def find_repeats(film: Film, frames: range, whole_stretches: bool, call: Call) -
     pictures = _smalls(film, wide, call)
     steps = steps_of(pictures)
     outside = np.r_[steps[: frames.start - wide.start], steps[frames.stop - wide.start :]]
-    runs = frozen_runs(steps, frames, wide.start, limits(outside))
+    moving = outside[np.isfinite(outside)]
+    motion = float(np.median(moving)) if len(moving) else 0.0
+    inside = steps[frames.start - wide.start : frames.stop - wide.start]
+    keyframes = {n for n in frames if film.timeline.has_start(int(film.timeline.pts[n]))}
+    runs: list[Run] = []
+    if motion >= LEAST_MOTION:
+        runs = frozen_runs(steps, frames, wide.start, limits(inside, outside), keyframes)
     twice = repeated_run(pictures, frames, wide.start) if whole_stretches else None
     if twice is not None and twice.last - twice.first > sum(run.last - run.first for run in runs):
         runs = [twice]
-    inside = steps[frames.start - wide.start : frames.stop - wide.start]
-    moving = outside[np.isfinite(outside)]
     still = [steps[n - wide.start] for run in runs for n in range(run.first, run.last)]
     return Repeats(
         runs,
         float(np.median(inside[np.isfinite(inside)])) if np.isfinite(inside).any() else 0.0,
-        float(np.median(moving)) if len(moving) else 0.0,
+        motion,
         float(np.mean(still)) if still else 0.0,
     )
 
