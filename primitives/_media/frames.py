@@ -242,10 +242,15 @@ def _decode(packet: Packet[VideoStream]) -> list[VideoFrame]:
 
 
 def _flush(stream: VideoStream) -> list[VideoFrame]:
+    """The frames that still wait inside the decoder. They come without a time base, which packets would give."""
     try:
-        return list(stream.codec_context.decode(None))
+        frames = list(stream.codec_context.decode(None))
     except av.error.FFmpegError:
         return []
+    for frame in frames:
+        if stream.time_base is not None:
+            frame.time_base = stream.time_base
+    return frames
 
 
 def _by_counting(path: Path, name: str, wanted: list[int], check: Callable[[], None]) -> Iterator[Shown]:
