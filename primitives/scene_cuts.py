@@ -173,7 +173,7 @@ def _write_table(call: Call, request: SceneCutsRequest, shots: list[Shot]) -> st
 
 
 def _heads(call: Call, path: Path, name: str, found: Scan, timeline: Timeline, shots: list[Shot]) -> Jpeg:
-    """A sheet with the first frame of each shot that shows nothing of the shot before it."""
+    """A sheet with the first frame of each shot that shows nothing of the shot before it, under its own time."""
     from primitives._media.frames import Shown, map_frames
     from primitives._media.picture import Pixels, bgr, look_of
     from primitives._media.source import open_media, video_stream
@@ -194,12 +194,11 @@ def _heads(call: Call, path: Path, name: str, found: Scan, timeline: Timeline, s
     pictures = dict(map_frames(path, name, found, heads, picture_of, call.check))
     if not pictures:
         raise UserError(f"No frame of {name} decodes there: the file is damaged. Try another range or file.")
-    shown = [(shot, pictures[head]) for shot, head in zip(shots, heads, strict=True) if head in pictures]
-    first = shown[0][1]
+    shown = [(shot, head) for shot, head in zip(shots, heads, strict=True) if head in pictures]
+    first = pictures[shown[0][1]]
     layout = plan_layout(len(shown), first.shape[1] / first.shape[0], max(first.shape[1], 320))
-    return render(
-        [picture for _, picture in shown], [f"#{shot.shot:02d} {shot.start_s:.2f}s" for shot, _ in shown], layout
-    )
+    labels = [f"#{shot.shot:02d} {float(timeline.time_of(head)):.2f}s" for shot, head in shown]
+    return render([pictures[head] for _, head in shown], labels, layout)
 
 
 PRIMITIVE = Primitive(
