@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, model_validator
 
 from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._region import is_region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,7 @@ class FrameGridRequest(Request):
             raise ValueError("times_s already says when. Leave out start_s and end_s.")
         if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
-        if self.region and not _is_region(self.region):
+        if self.region and not is_region(self.region):
             raise ValueError(
                 f"region={self.region} must be [x, y, width, height] inside the picture, each from 0 to 1."
             )
@@ -228,13 +229,6 @@ def _labels(taken: list[_Taken], with_name: bool) -> list[str]:
         f"#{n:02d} {name}{shot.time_s:.{decimals}f}s"
         for n, (shot, name) in enumerate(zip(taken, names, strict=True), 1)
     ]
-
-
-def _is_region(region: list[float]) -> bool:
-    if len(region) != 4:
-        return False
-    x, y, w, h = region
-    return 0 <= x < 1 and 0 <= y < 1 and 0 < w <= 1 - x + 1e-6 and 0 < h <= 1 - y + 1e-6
 
 
 PRIMITIVE = Primitive(

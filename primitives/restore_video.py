@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 
 from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._region import is_region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ class RestoreVideoRequest(Request):
             raise ValueError("keep_audio goes with kind drop_repeats only; the other kinds never touch the sound.")
         if self.region and self.kind in {"unfreeze", "drop_repeats"}:
             raise ValueError(f"region does not go with kind {self.kind}, which changes whole frames.")
-        if self.region and not _is_region(self.region):
+        if self.region and not is_region(self.region):
             raise ValueError(f"region={self.region} must be [x, y, width, height] inside the picture, each 0 to 1.")
         return self
 
@@ -206,13 +207,6 @@ def _picture(
     layout = plan_layout(3, pictures[0].shape[1] / pictures[0].shape[0], max(320, pictures[0].shape[1]), 3)
     time_s, outside_s = float(film.timeline.time_of(inside)), float(film.timeline.time_of(outside))
     return render(pictures, [f"before {time_s:.2f}s", f"after {time_s:.2f}s", f"outside {outside_s:.2f}s"], layout)
-
-
-def _is_region(region: list[float]) -> bool:
-    if len(region) != 4:
-        return False
-    x, y, w, h = region
-    return 0 <= x < 1 and 0 <= y < 1 and 0 < w <= 1 - x + 1e-6 and 0 < h <= 1 - y + 1e-6
 
 
 PRIMITIVE = Primitive(
