@@ -142,13 +142,15 @@ def _frames_from(path: Path, name: str, start: Fraction, check: Callable[[], Non
         if stream is None or found.sound is None:
             return
         assert stream.time_base is not None
-        rate = stream.codec_context.sample_rate
+        rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
         place = round(start * rate)
         container.seek(round((max(start - PREROLL, Fraction(0)) + found.origin) / stream.time_base), stream=stream)
         expected: int | None = None
         for packet in container.demux(stream):
             check()
             for frame in _decode(packet):
+                if (frame.sample_rate, frame.layout.nb_channels) != (rate, channels):
+                    continue  # damage that decodes as another kind of sound: a hole like any other
                 here = expected or 0
                 if frame.pts is not None and frame.time_base is not None:
                     stamped = round((frame.pts * frame.time_base - found.origin) * rate)
@@ -203,6 +205,10 @@ class _Tempo:
             step = self._graph.add("atempo", f"{factor:.9f}")
             node.link_to(step)
             node = step
+        # The tempo filter answers in packed samples; everything here is planar.
+        planar = self._graph.add("aformat", "sample_fmts=fltp")
+        node.link_to(planar)
+        node = planar
         sink = self._graph.add("abuffersink")
         node.link_to(sink)
         self._graph.configure()

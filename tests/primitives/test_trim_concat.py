@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import pytest
 
@@ -225,3 +226,29 @@ def test_odd_real_files_are_cut_to_the_frame(run: Run, folder: Path, name: str) 
         pairs.append([item.frame.to_ndarray(format="gray") for item in shown])
     assert len(scan(written, name, lambda: None).video or []) == last - first == len(pairs[1])
     assert max(np.abs(a.astype(int) - b).mean() for a, b in zip(*pairs, strict=True)) < 4
+
+
+@pytest.mark.parametrize("speed", [0.5, 2.0])
+def test_stereo_sound_keeps_its_sides_at_another_speed(folder: Path, run: Run, speed: float) -> None:
+    film = make_film(folder / "materials/a.mp4", frames=100)
+    with_sides = folder / "materials/stereo.mp4"
+    time_s = np.arange(4 * 48_000) / 48_000
+    left = (0.4 * np.sin(2 * np.pi * 440 * time_s)).astype(np.float32)
+    with av.open(str(film)) as source, av.open(str(with_sides), "w") as container:
+        video = container.add_stream_from_template(source.streams.video[0])
+        sides = container.add_stream("aac", rate=48_000, layout="stereo")
+        for packet in source.demux(video=0):
+            if packet.size:
+                packet.stream = video
+                container.mux(packet)
+        frame = av.AudioFrame.from_ndarray(np.stack([left, np.zeros_like(left)]), format="fltp", layout="stereo")
+        frame.sample_rate, frame.pts = 48_000, 0
+        container.mux(sides.encode(frame))
+        container.mux(sides.encode(None))
+    segments = [{"start_s": 1.0, "end_s": 3.0, "speed": speed}]
+    run("trim_concat", path="materials/stereo.mp4", segments=segments, output="work/out.mp4")
+    with av.open(str(folder / "work/out.mp4")) as made:
+        heard = np.concatenate([frame.to_ndarray() for frame in made.decode(audio=0)], axis=1)
+    assert heard.shape[1] == pytest.approx(2.0 / speed * 48_000, abs=2048)
+    assert float(np.abs(heard[0]).max()) > 0.3
+    assert float(np.abs(heard[1]).max()) < 0.02
