@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-EXTRAS := dev,verify
+EXTRAS := dev,verify,denoise
 
 .PHONY: demo test check docs test-mcp test-harness clean
 .DEFAULT_GOAL := help
