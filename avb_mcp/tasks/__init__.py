@@ -1,5 +1,5 @@
 """What a benchmark task is, and how one is made: builders per family, importers, the four gates.
 
-`defects/` will hold one file per injectable defect. Together with the scorer, this is the only
+`defects/` holds one file per injectable defect. Together with the scorer, this is the only
 package that may open an answers folder.
 """
