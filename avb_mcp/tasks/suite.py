@@ -1,13 +1,17 @@
 """Write a suite: every task is made aside, hashed, and moved into place when it is whole.
 
-Tasks are made in `.<name>.building` beside the suite. A mistake in the input removes that folder; an interrupt
-leaves it, and the same command goes on where it stopped. A suite that exists already gets the new tasks added.
+Tasks are made in `.<name>.building` beside the suite. A mistake in the input removes that folder; an interrupt or
+a full disk leaves it, and the same command goes on where it stopped. A new suite appears in one rename; a suite
+that exists already gets the new tasks added, and its suite.json last.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import JsonValue
 
 from avb_mcp import __version__
 from avb_mcp.tasks.answers import Answer, save_answer
@@ -35,7 +40,8 @@ from avb_mcp.tasks.spec import (
 from primitives._base import UserError
 from primitives._task import Family, Material, Task
 
-REQUEST_FILE, ENTRIES, MAKING = "request.json", "entries", "making"
+REQUEST_FILE, ENTRIES, MAKING, WHOLE = "request.json", "entries", "making", "suite"
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -81,20 +87,35 @@ Report = Callable[[str, float, str], None]
 """Task id, share done, what is being done."""
 
 
-def write_suite(out: Path, plans: Sequence[TaskPlan], sources: Sequence[Source], report: Report) -> Suite:
-    """Make all the tasks and put them into the suite at `out`."""
+def write_suite(
+    out: Path, plans: Sequence[TaskPlan], sources: Sequence[Source], report: Report, asked: JsonValue = None
+) -> Suite:
+    """Make all the tasks and put them into the suite at `out`.
+
+    `asked` is what else decides the tasks: an interrupted build goes on only when it is the same.
+    """
     before = _existing(out)
     _refuse_known(plans, before, out)
-    with _staging(out, _request(plans, sources)) as staging:
+    merged = _merged(before.sources if before else [], sources)
+    with _staging(out, _request(plans, sources, asked)) as staging:
         entries = [_entry(plan, staging, report) for plan in plans]
         suite = Suite(
             name=before.name if before else out.resolve().name,
             builder_version=__version__,
-            sources=_merged(before.sources if before else [], sources),
+            sources=merged,
             tasks=[*(before.tasks if before else []), *entries],
         )
-        _publish(staging, out, suite)
+        if before:
+            _add(staging / WHOLE, out, suite)
+        else:
+            save_suite(suite, staging / WHOLE)
+            (staging / WHOLE).replace(out)
     return suite
+
+
+def interrupted(out: Path) -> bool:
+    """Whether an earlier build of `out` was left unfinished."""
+    return (_staging_folder(out) / REQUEST_FILE).is_file()
 
 
 def seed_of(*parts: object) -> int:
@@ -130,33 +151,69 @@ def _merged(known: Sequence[Source], new: Sequence[Source]) -> list[Source]:
     return list(by_name.values())
 
 
-def _request(plans: Sequence[TaskPlan], sources: Sequence[Source]) -> str:
+def _request(plans: Sequence[TaskPlan], sources: Sequence[Source], asked: JsonValue) -> str:
     """What is asked for, as text: an interrupted build goes on only for the very same."""
-    asked = {
+    whole = {
         "builder_version": __version__,
+        "asked": asked,
         "sources": [source.model_dump() for source in sources],
         "tasks": [[plan.id, plan.builder, list(plan.sources), plan.seed] for plan in plans],
     }
-    return json.dumps(asked, indent=1)
+    return json.dumps(whole, indent=1)
+
+
+def _staging_folder(out: Path) -> Path:
+    return out.resolve().parent / f".{out.resolve().name}.building"
 
 
 @contextmanager
 def _staging(out: Path, request: str) -> Iterator[Path]:
-    folder = out.resolve().parent / f".{out.resolve().name}.building"
-    asked = folder / REQUEST_FILE
-    if folder.exists() and (not asked.is_file() or asked.read_text(encoding="utf-8") != request):
-        shutil.rmtree(folder)
-    for name in (TASKS, ANSWERS, ENTRIES):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    asked.write_text(request, encoding="utf-8")
+    folder = _staging_folder(out)
     try:
-        yield folder
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out} cannot be written: {error.strerror}. Give --out another place.") from error
+    with _locked(folder, out):
+        _begin(folder, request)
+        try:
+            yield folder
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                raise UserError(
+                    f"The disk is full. Free some space and run the same command again: the tasks finished so far "
+                    f"are kept in {folder}."
+                ) from error
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path, out: Path) -> Iterator[None]:
+    """One build of a suite at a time."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{out} is being built by another process. Wait for it, or use another --out.") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _begin(folder: Path, request: str) -> None:
+    """Keep what an interrupted build of the same has finished; clear away everything else."""
+    asked = folder / REQUEST_FILE
+    if not asked.is_file() or asked.read_text(encoding="utf-8") != request:
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name in (f"{WHOLE}/{TASKS}", f"{WHOLE}/{ANSWERS}", ENTRIES):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    if not asked.is_file():
+        _write_whole(asked, request)
 
 
 def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
@@ -165,8 +222,8 @@ def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
     if kept.is_file():
         report(plan.id, 1.0, "kept")
         return Entry.model_validate_json(kept.read_bytes())
-    making = staging / MAKING
-    for folder in (making, staging / TASKS / plan.id, staging / ANSWERS / plan.id):
+    making, whole = staging / MAKING, staging / WHOLE
+    for folder in (making, whole / TASKS / plan.id, whole / ANSWERS / plan.id):
         shutil.rmtree(folder, ignore_errors=True)
     bench = Bench(
         workspace=making / TASKS / plan.id,
@@ -176,8 +233,11 @@ def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
     )
     bench.materials.mkdir(parents=True)
     bench.answers.mkdir(parents=True)
-    _write_texts(plan.make(bench), bench)
-    files = {path.relative_to(making).as_posix(): sha256_of(path) for path in _files(making)}
+    made = plan.make(bench)
+    if (made.task.id, made.task.family, made.answer.task_id) != (plan.id, plan.family, plan.id):
+        raise ValueError(f"the builder {plan.builder} made another task than {plan.id} ({plan.family})")
+    _write_texts(made, bench)
+    files = hashes_of(making)
     entry = Entry(
         id=plan.id,
         family=plan.family,
@@ -187,9 +247,9 @@ def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
         digest=digest_of(files),
         files=files,
     )
-    bench.workspace.replace(staging / TASKS / plan.id)
-    bench.answers.replace(staging / ANSWERS / plan.id)
-    kept.write_text(entry.model_dump_json(indent=1), encoding="utf-8")
+    bench.workspace.replace(whole / TASKS / plan.id)
+    bench.answers.replace(whole / ANSWERS / plan.id)
+    _write_whole(kept, entry.model_dump_json(indent=1))
     report(plan.id, 1.0, "done")
     return entry
 
@@ -206,18 +266,32 @@ def _write_texts(made: Made, bench: Bench) -> None:
     save_answer(made.answer, bench.answers)
 
 
+def hashes_of(folder: Path) -> dict[str, str]:
+    """The sha256 of every file below a folder, by its path there."""
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in _files(folder)}
+
+
+def save_suite(suite: Suite, folder: Path) -> None:
+    """Write suite.json, whole or not at all."""
+    _write_whole(folder / SUITE_FILE, suite.model_dump_json(indent=1) + "\n")
+
+
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _publish(staging: Path, out: Path, suite: Suite) -> None:
-    """Move the finished tasks into the suite; suite.json comes last, so that it never names what is not there."""
+def _add(whole: Path, out: Path, suite: Suite) -> None:
+    """Move finished tasks into a suite; suite.json comes last, so that it never names what is not there."""
     for name in (TASKS, ANSWERS):
-        (out / name).mkdir(parents=True, exist_ok=True)
-        for folder in sorted((staging / name).iterdir()):
+        (out / name).mkdir(exist_ok=True)
+        for folder in sorted((whole / name).iterdir()):
             target = out / name / folder.name
-            shutil.rmtree(target, ignore_errors=True)
+            shutil.rmtree(target, ignore_errors=True)  # a task that no suite.json ever named
             folder.replace(target)
-    part = out / f".{SUITE_FILE}.part"
-    part.write_text(suite.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    part.replace(out / SUITE_FILE)
+    save_suite(suite, out)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
