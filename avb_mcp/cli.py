@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from avb_mcp import __version__
+from avb_mcp import __version__, cli_tasks
 from primitives._base import UserError
 
 app = typer.Typer(
@@ -32,6 +32,9 @@ Disable = Annotated[
 class Transport(StrEnum):
     STDIO = "stdio"
     HTTP = "http"
+
+
+cli_tasks.register(app)
 
 
 def main() -> None:

@@ -116,7 +116,7 @@ def test_what_was_asked_for_decides_whether_an_interrupted_build_goes_on(tmp_pat
 
 def test_a_full_disk_is_a_sentence_and_keeps_what_is_finished(tmp_path: Path) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
-    with pytest.raises(UserError, match="disk is full.*same command again"):
+    with pytest.raises(UserError, match=r"disk is full.*same command again"):
         write_suite(tmp_path / "s", [plan("a"), plan("b", fail_with(full))], SOURCES, silent)
     notes: dict[str, str] = {}
     write_suite(tmp_path / "s", [plan("a"), plan("b")], SOURCES, lambda task, _share, note: notes.update({task: note}))
@@ -212,7 +212,7 @@ def test_a_task_is_added_once(tmp_path: Path) -> None:
 def test_one_name_stands_for_one_source(tmp_path: Path) -> None:
     write_suite(tmp_path / "s", [plan("a")], SOURCES, silent)
     other = [Source(name="film.mp4", sha256="1" * 64)]
-    with pytest.raises(UserError, match="another file under the name film.mp4"):
+    with pytest.raises(UserError, match=r"another file under the name film.mp4"):
         write_suite(tmp_path / "s", [plan("b")], other, silent)
     assert left_in(tmp_path) == ["s"]
 

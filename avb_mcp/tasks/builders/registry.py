@@ -1,0 +1,60 @@
+"""The builders: the one list. A new family is a module with `plan` and one line here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from avb_mcp.tasks.builders._base import BuildRequest
+from avb_mcp.tasks.footage import Footage
+from avb_mcp.tasks.suite import TaskPlan
+from primitives._base import UserError
+from primitives._task import Family
+
+COMMON = frozenset({"seed", "count", "prefix"})
+
+
+class Builder(Protocol):
+    """What a builder module offers."""
+
+    def plan(self, footage: Sequence[Footage], request: BuildRequest) -> list[TaskPlan]: ...
+
+
+@dataclass(frozen=True)
+class Known:
+    module: str
+    """Imported when it is asked for."""
+    options: frozenset[str]
+    """The fields of `BuildRequest` that it reads, besides the common ones."""
+
+
+BUILDERS: dict[Family, Known] = {
+    Family.REPAIR: Known("avb_mcp.tasks.builders.repair", frozenset({"kinds", "scheme", "min_s", "max_s"})),
+    Family.SEQUENCING: Known("avb_mcp.tasks.builders.sequencing", frozenset({"min_clips", "max_clips", "overview"})),
+    Family.ASSEMBLY: Known("avb_mcp.tasks.builders.assembly", frozenset({"slots", "distractors"})),
+    Family.REPURPOSE: Known("avb_mcp.tasks.builders.repurpose", frozenset({"brief", "rubric"})),
+}
+
+
+def family_named(name: str) -> Family:
+    if name not in list(Family):
+        raise UserError(f"There is no family {name!r} to build. Use {', '.join(BUILDERS)}.")
+    return Family(name)
+
+
+def plan_tasks(family: Family, footage: Sequence[Footage], request: BuildRequest) -> list[TaskPlan]:
+    """What the family's builder makes of the footage; options that it does not read are refused."""
+    known = BUILDERS[family]
+    unused = sorted(request.model_fields_set - known.options - COMMON)
+    if unused:
+        useful = ", ".join(_option(name) for name in sorted(known.options))
+        raise UserError(f"{_option(unused[0])} has no use for {family} tasks, which take {useful}. Leave it out.")
+    builder = cast(Builder, importlib.import_module(known.module))
+    return builder.plan(footage, request)
+
+
+def _option(field: str) -> str:
+    """A field as the command line calls it."""
+    return "--" + field.replace("_", "-")
