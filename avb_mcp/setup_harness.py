@@ -128,6 +128,8 @@ def write_setup(plan: Plan, tool: npm.InstalledTool | None = None) -> list[Writt
     `tool` is the harness that will be run; by default the one on the PATH, or else the pinned one.
     """
     written = [_write(file) for file in plan.files if file.after is not None]
+    for folder in plan.setup.folders:
+        _inside(plan.workspace, folder).mkdir(parents=True, exist_ok=True)
     for derived in plan.setup.derived:
         try:
             written.append(_write(_derived(plan, derived, tool)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
@@ -71,6 +71,8 @@ class SetupRequest(_Data):
     """Absolute; the headless command is run from there."""
     model: str | None = None
     endpoint: Endpoint | None = None
+    max_turns: int | None = None
+    """Where the harness can be told; the others are stopped by the clock alone."""
 
     @model_validator(mode="after")
     def _endpoint_has_a_model(self) -> Self:
@@ -126,6 +128,8 @@ class Setup(_Data):
     """Environment as well, but never shown and never written."""
     notes: tuple[str, ...] = ()
     derived: tuple[DerivedFile, ...] = ()
+    folders: tuple[PurePosixPath, ...] = ()
+    """Folders that the command wants to find, relative to the workspace."""
 
 
 class NpmPackage(_Data):
@@ -139,6 +143,52 @@ class NpmPackage(_Data):
     """None: ships a native binary, so any Node that can run npm will do."""
 
 
+class TokenUsage(_Data):
+    """Five buckets that do not overlap."""
+
+    input: int = 0
+    """Neither read from a cache nor written to one."""
+    cached: int = 0
+    cache_write: int = 0
+    output: int = 0
+    """What is visible."""
+    reasoning: int = 0
+
+
+class Step(_Data):
+    """One thing that the agent did or said."""
+
+    kind: Literal["message", "tool_call"]
+    text: str = ""
+    """What was said, or the result of the call, shortened."""
+    tool: str = ""
+    """The name as the model saw it."""
+    arguments: str = ""
+    failed: bool = False
+    images: int = 0
+    """Images in the result."""
+
+
+class ReadBack(_Data):
+    """What a harness's own records say about a run; None and empty where they say nothing."""
+
+    final_message: str = ""
+    usage: TokenUsage | None = None
+    turns: int | None = None
+    steps: tuple[Step, ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a run left behind."""
+
+    stdout: str
+    stderr: str
+    home: Path
+    workspace: Path
+
+
 @dataclass(frozen=True)
 class Harness:
     name: str
@@ -147,6 +197,7 @@ class Harness:
     tool_name: str
     """What the model sees for one of our tools, with `{tool}` for its name."""
     setup: Callable[[SetupRequest], Setup]
+    read_back: Callable[[FinishedRun], ReadBack]
 
     def model_visible(self, tool: str) -> str:
         return self.tool_name.format(tool=tool)

@@ -12,6 +12,7 @@ from harness_configs._base import (
     SetupRequest,
     server_file,
 )
+from harness_configs.claude_code.read_back import read_back
 
 _NATIVE_TOOLS = ("Bash", "Read", "Write", "Edit", "Glob", "Grep")
 _CONFIG = ".mcp.json"
@@ -46,6 +47,8 @@ def _command(request: SetupRequest) -> tuple[str, ...]:
         command += ["--mcp-config", _CONFIG]
     if request.model is not None:
         command += ["--model", request.model]
+    if request.max_turns is not None:
+        command += ["--max-turns", str(request.max_turns)]
     return tuple(command)
 
 
@@ -67,4 +70,5 @@ HARNESS = Harness(
     package=NpmPackage(name="@anthropic-ai/claude-code", version="2.1.325", executable="claude"),
     tool_name="mcp__avb__{tool}",
     setup=setup,
+    read_back=read_back,
 )

@@ -24,6 +24,7 @@ from harness_configs._base import (
     own_path,
     server_file,
 )
+from harness_configs.codex_cli.read_back import read_back
 
 _NAME = "codex_cli"
 _ALWAYS_OFF = ("plugins", "apps", "multi_agent", "goals", "tool_suggest", "skill_search", "image_generation")
@@ -113,4 +114,5 @@ HARNESS = Harness(
     package=NpmPackage(name="@openai/codex", version="0.166.0", executable="codex", node_at_least=(16, 0)),
     tool_name="mcp__avb.{tool}",
     setup=setup,
+    read_back=read_back,
 )

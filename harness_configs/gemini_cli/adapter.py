@@ -17,6 +17,7 @@ from harness_configs._base import (
     own_path,
     server_file,
 )
+from harness_configs.gemini_cli.read_back import read_back
 
 _NAME = "gemini_cli"
 _NATIVE_TOOLS = (
@@ -45,7 +46,9 @@ def setup(request: SetupRequest) -> Setup:
         "timeout": CALL_TIMEOUT_S * 1000,
         "trust": True,
     }
-    extra = {} if request.endpoint is None else _CONTROLLED_RUN
+    extra: dict[str, Any] = {} if request.endpoint is None else dict(_CONTROLLED_RUN)
+    if request.max_turns is not None:
+        extra["model"] = {"maxSessionTurns": request.max_turns}
     own = own_path(_NAME, request.arm, "toml")
     return Setup(
         files=(
@@ -95,4 +98,5 @@ HARNESS = Harness(
     package=NpmPackage(name="@google/gemini-cli", version="0.61.0", executable="gemini", node_at_least=(20, 0)),
     tool_name="mcp_avb_{tool}",
     setup=setup,
+    read_back=read_back,
 )

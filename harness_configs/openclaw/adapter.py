@@ -24,6 +24,7 @@ from harness_configs._base import (
     own_path,
     server_file,
 )
+from harness_configs.openclaw.read_back import STATE, read_back
 
 _NAME = "openclaw"
 _RUN_TIMEOUT_S = 3600  # of the whole run; OpenClaw's own default is 600
@@ -56,6 +57,7 @@ def setup(request: SetupRequest) -> Setup:
             ConfigFile(scope="workspace", path=own, format="json", content=_arm(request, entry), shared=False),
         ),
         command=_command(request, str(request.workspace / own)),
+        folders=(STATE,),
         secrets={} if request.endpoint is None else {KEY_VARIABLE: request.endpoint.api_key},
         notes=(
             "OpenClaw has one config per user, so ~/.openclaw/openclaw.json serves one workspace at a time.",
@@ -104,6 +106,7 @@ def _provider(endpoint: Endpoint, model: str) -> dict[str, Any]:
 def _command(request: SetupRequest, config: str) -> tuple[str, ...]:
     command = ["openclaw", "agent", "exec", PROMPT, "--json", "--config", config]
     command += ["--cwd", str(request.workspace), "--timeout", str(_RUN_TIMEOUT_S)]
+    command += ["--state-dir", str(request.workspace / STATE)]
     if request.model is not None:
         command += ["--model", request.model if request.endpoint is None else f"avb/{request.model}"]
     return tuple(command)
@@ -116,4 +119,5 @@ HARNESS = Harness(
     package=NpmPackage(name="openclaw", version="2026.9.6", executable="openclaw", node_at_least=(26, 1)),
     tool_name="avb__{tool}",
     setup=setup,
+    read_back=read_back,
 )

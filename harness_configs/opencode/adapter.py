@@ -18,6 +18,7 @@ from harness_configs._base import (
     own_path,
     server_file,
 )
+from harness_configs.opencode.read_back import read_back
 
 _NAME = "opencode"
 _AGENT = "avb"
@@ -60,7 +61,10 @@ def setup(request: SetupRequest) -> Setup:
 
 def _arm(request: SetupRequest) -> dict[str, Any]:
     permission = _OUR_TOOLS_ONLY if request.arm is Arm.TYPED_ONLY else _NATIVE_TOOLS_ONLY
-    content: dict[str, Any] = {"agent": {_AGENT: {"mode": "primary", "permission": permission}}}
+    agent: dict[str, Any] = {"mode": "primary", "permission": permission}
+    if request.max_turns is not None:
+        agent["steps"] = request.max_turns
+    content: dict[str, Any] = {"agent": {_AGENT: agent}}
     if request.endpoint is not None and request.model is not None:
         content["share"] = "disabled"
         content["enabled_providers"] = ["avb"]
@@ -107,4 +111,5 @@ HARNESS = Harness(
     package=NpmPackage(name="opencode-ai", version="1.18.33", executable="opencode"),
     tool_name="avb_{tool}",
     setup=setup,
+    read_back=read_back,
 )

@@ -99,6 +99,7 @@ def _usage(usage: Usage, output_tokens: int) -> Body:
         "cache_read_input_tokens": usage.cache_read_tokens,
         "cache_creation_input_tokens": usage.cache_write_tokens,
         "output_tokens": output_tokens,
+        "output_tokens_details": {"thinking_tokens": usage.reasoning_tokens},
     }
 
 
