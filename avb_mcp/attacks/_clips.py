@@ -133,7 +133,7 @@ def spool_clip(path: Path, spool: Path) -> Clip:
         for frame in reader.decode(stream):
             writer.write(_picture(frame, None).tobytes())
         channels = reader.streams.audio[0].channels if reader.streams.audio else 0
-    pictures = np.memmap(spool, np.uint8, "r").reshape(-1, *shape)
+    pictures = list(np.memmap(spool, np.uint8, "r").reshape(-1, *shape))  # views; the pixels stay in the file
     return _with_sound_of(path, Clip(pictures, fps, None), "mono" if channels < 2 else "stereo", None)
 
 
@@ -160,10 +160,10 @@ def _read_sound(path: Path, layout: str, max_s: float | None) -> Sound | None:
         resampler = av.AudioResampler(format="fltp", layout=layout, rate=RATE_HZ)
         blocks: list[Sound] = []
         for frame in reader.decode(reader.streams.audio[0]):
-            blocks += [part.to_ndarray() for part in resampler.resample(frame)]
+            blocks += [part.to_ndarray().astype(np.float32) for part in resampler.resample(frame)]
             if max_s is not None and (frame.time or 0.0) > max_s:
                 break
-        blocks += [part.to_ndarray() for part in resampler.resample(None)]
+        blocks += [part.to_ndarray().astype(np.float32) for part in resampler.resample(None)]
     channels = 1 if layout == "mono" else 2
     samples = np.concatenate([np.zeros((channels, 0), np.float32), *blocks], axis=1)
     return samples[0] if channels == 1 else np.ascontiguousarray(samples.T)
