@@ -1,4 +1,4 @@
-"""avb-mcp: serve the tools, call one by hand, list them, set up a harness, see the demo."""
+"""avb-mcp: serve the tools, call one by hand, list them, set up a harness, score, see the demo."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ Disable = Annotated[
 class Transport(StrEnum):
     STDIO = "stdio"
     HTTP = "http"
-
-
-cli_tasks.register(app)
 
 
 def main() -> None:
@@ -171,20 +168,6 @@ def score(
 
 
 @app.command()
-def check(
-    attacks: Annotated[bool, typer.Option("--attacks", help="Try every known trick on every verifier.")] = False,
-    family: Annotated[str, typer.Option(help="Only this family of --attacks.")] = "",
-    media: Annotated[Path | None, typer.Option(help="Real films for --attacks instead of generated ones.")] = None,
-) -> None:
-    """Check that the verifiers give every known trick, and every honest variation, its stated reward."""
-    if not attacks:
-        raise UserError("Nothing to check. Give --attacks.")
-    from avb_mcp.attacks.table import check_attacks
-
-    sys.exit(check_attacks(family, media))
-
-
-@app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the sheet.")] = Path("demo")) -> None:
     """Make a small film, serve it, call the tools over real stdio as an agent would, show the sheet."""
     from avb_mcp.demo import run_demo
@@ -194,3 +177,6 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the she
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+cli_tasks.register(app)

@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from primitives._base import UserError
+
 SuiteFolder = Annotated[Path, typer.Argument(help="The suite's folder.")]
 Out = Annotated[Path, typer.Option("--out", help="The suite: a new folder, or one to add tasks to.")]
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")]
 Licence = Annotated[
     list[str] | None, typer.Option("--licence", help="Terms of the footage: once for all sources, or once for each.")
 ]
@@ -20,7 +23,8 @@ Provenance = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(build)
+    for command in (build, check, approve, reseal):
+        app.command()(command)
 
 
 def build(
@@ -66,3 +70,61 @@ def build(
         "rubric": rubric,
     }
     sys.exit(build_suite(family, source, out, make_request(given), licence or (), provenance or ()))
+
+
+def check(
+    suite: Annotated[Path | None, typer.Argument(help="A suite's folder. Without it: the verifiers alone.")] = None,
+    gate: Annotated[
+        list[str] | None, typer.Option("--gate", help="authoring, asset, review or verifier; may be given again.")
+    ] = None,
+    task: Tasks = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The result for programs.")] = False,
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="Try every known trick: on the suite's tasks, or on every verifier.")
+    ] = False,
+    family: Annotated[str, typer.Option(help="Without a suite: only this family of --attacks.")] = "",
+    media: Annotated[
+        Path | None, typer.Option(help="Without a suite: real films for --attacks instead of generated ones.")
+    ] = None,
+) -> None:
+    """Check a suite by the four gates, or that every known trick gets its stated reward."""
+    if suite is None:
+        if not attacks:
+            raise UserError("Nothing to check. Give a suite's folder, or --attacks.")
+        from avb_mcp.attacks.table import check_attacks
+
+        sys.exit(check_attacks(family, media))
+    if family or media:
+        raise UserError("--family and --media are for the verifiers alone. Leave them out, or leave the suite out.")
+    from avb_mcp.tasks.check.run import as_json as json_of
+    from avb_mcp.tasks.check.run import attack_tasks, check_suite, gates_named, print_table
+
+    if attacks:
+        sys.exit(attack_tasks(suite, task or []))
+    checked = check_suite(suite, gates_named(gate or []), task or [])
+    if as_json:
+        typer.echo(json_of(checked))
+    else:
+        print_table(checked)
+    sys.exit(0 if checked.passed else 1)
+
+
+def approve(
+    suite: SuiteFolder,
+    by: Annotated[str, typer.Option("--by", help="Your name. Two people approve a task.")],
+    task: Tasks = None,
+    note: Annotated[str, typer.Option(help="What you looked at.")] = "",
+) -> None:
+    """Record that you have looked at tasks and stand by them as they are now."""
+    from avb_mcp.tasks.check.approvals import approve as record
+
+    new = record(suite, by, task or [], note)
+    typer.echo(f"{by} approves {len(new)} tasks of {suite}." if new else f"{by} had approved these tasks already.")
+
+
+def reseal(suite: SuiteFolder, task: Tasks = None) -> None:
+    """Take files edited on purpose into suite.json; the changed tasks lose their approvals."""
+    from avb_mcp.tasks.check.approvals import reseal as take
+
+    changed = take(suite, task or [])
+    typer.echo(f"Changed: {', '.join(changed)}. They need new approvals." if changed else "Nothing has changed.")

@@ -1,4 +1,4 @@
-"""Short clips in memory, to disk and back: pictures and mono sound."""
+"""Clips to disk and back: pictures and sound, in memory when short, spooled to a file otherwise."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ RATE_HZ = 48_000
 
 Image = npt.NDArray[np.uint8]
 Sound = npt.NDArray[np.float32]
+"""Samples; in two columns where the clip is stereo."""
 
 
 @dataclass(frozen=True)
@@ -98,48 +99,74 @@ def write_clip(path: Path, clip: Clip, export: Export = CAREFUL) -> None:
     options = {"movflags": export.movflags} if export.movflags else {}
     with av.open(str(path), "w", format=export.container, container_options=options) as writer:
         video = _video_stream(writer, clip, export)
-        audio = None if clip.sound is None else _audio_stream(writer, export)
+        audio = None if clip.sound is None else _audio_stream(writer, clip.heard(), export)
         for number, picture in enumerate(clip.frames):
             frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
             frame.pts, frame.time_base = number, 1 / clip.fps
             writer.mux(video.encode(frame))
         writer.mux(video.encode(None))
         if audio is not None:
-            resampler = av.AudioResampler(format="fltp", layout="mono", rate=export.audio_rate_hz, frame_size=1024)
+            resampler = av.AudioResampler("fltp", _layout(clip.heard()), export.audio_rate_hz, frame_size=1024)
             for piece in [*resampler.resample(_audio_frame(clip.heard())), *resampler.resample(None), None]:
                 writer.mux(audio.encode(piece))
 
 
 def read_clip(path: Path, *, size: tuple[int, int] | None = None, max_s: float = 60.0) -> Clip:
     """A file's first `max_s` seconds, pictures scaled to `size` (width, height), sound mixed to mono."""
+    frames: list[Image] = []
     with av.open(str(path)) as reader:
         stream = reader.streams.video[0]
         fps = stream.average_rate or Fraction(25)
-        frames: list[Image] = []
         for frame in reader.decode(stream):
             if len(frames) >= max_s * fps:
                 break
-            width_px, height_px = size or (frame.width, frame.height)
-            small = frame.reformat(width_px, height_px, format="yuv420p", interpolation="AREA")
-            frames.append(small.to_ndarray().astype(np.uint8, copy=False))
-    clip = Clip(frames, fps, None)
-    sound = _read_sound(path, max_s)
+            frames.append(_picture(frame, size))
+    return _with_sound_of(path, Clip(frames, fps, None), "mono", max_s)
+
+
+def spool_clip(path: Path, spool: Path) -> Clip:
+    """A whole file with all its channels; the pictures wait in the file `spool`, not in memory."""
+    with av.open(str(path)) as reader, spool.open("wb") as writer:
+        stream = reader.streams.video[0]
+        fps = stream.average_rate or Fraction(25)
+        shape = (stream.height * 3 // 2, stream.width)
+        for frame in reader.decode(stream):
+            writer.write(_picture(frame, None).tobytes())
+        channels = reader.streams.audio[0].channels if reader.streams.audio else 0
+    pictures = list(np.memmap(spool, np.uint8, "r").reshape(-1, *shape))  # views; the pixels stay in the file
+    return _with_sound_of(path, Clip(pictures, fps, None), "mono" if channels < 2 else "stereo", None)
+
+
+def _picture(frame: av.VideoFrame, size: tuple[int, int] | None) -> Image:
+    width_px, height_px = size or (frame.width, frame.height)
+    small = frame.reformat(width_px, height_px, format="yuv420p", interpolation="AREA")
+    return small.to_ndarray().astype(np.uint8, copy=False)
+
+
+def _with_sound_of(path: Path, clip: Clip, layout: str, max_s: float | None) -> Clip:
+    """The clip with its file's sound, made exactly as long as the pictures."""
+    sound = _read_sound(path, layout, max_s)
+    if sound is None:
+        return clip
     count = round(clip.duration_s * RATE_HZ)
-    return clip if sound is None else clip.with_sound(np.pad(sound[:count], (0, max(0, count - len(sound)))))
+    missing = [(0, max(0, count - len(sound)))] + [(0, 0)] * (sound.ndim - 1)
+    return clip.with_sound(np.pad(sound[:count], missing))
 
 
-def _read_sound(path: Path, max_s: float) -> Sound | None:
+def _read_sound(path: Path, layout: str, max_s: float | None) -> Sound | None:
     with av.open(str(path)) as reader:
         if not reader.streams.audio:
             return None
-        resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE_HZ)
+        resampler = av.AudioResampler(format="fltp", layout=layout, rate=RATE_HZ)
         blocks: list[Sound] = []
         for frame in reader.decode(reader.streams.audio[0]):
-            blocks += [part.to_ndarray()[0] for part in resampler.resample(frame)]
-            if (frame.time or 0.0) > max_s:
+            blocks += [part.to_ndarray().astype(np.float32) for part in resampler.resample(frame)]
+            if max_s is not None and (frame.time or 0.0) > max_s:
                 break
-        blocks += [part.to_ndarray()[0] for part in resampler.resample(None)]
-    return np.concatenate([np.zeros(0), *blocks], dtype=np.float32)
+        blocks += [part.to_ndarray().astype(np.float32) for part in resampler.resample(None)]
+    channels = 1 if layout == "mono" else 2
+    samples = np.concatenate([np.zeros((channels, 0), np.float32), *blocks], axis=1)
+    return samples[0] if channels == 1 else np.ascontiguousarray(samples.T)
 
 
 def _video_stream(writer: av.container.OutputContainer, clip: Clip, export: Export) -> av.VideoStream:
@@ -157,15 +184,20 @@ def _video_stream(writer: av.container.OutputContainer, clip: Clip, export: Expo
     return stream
 
 
-def _audio_stream(writer: av.container.OutputContainer, export: Export) -> av.AudioStream:
+def _audio_stream(writer: av.container.OutputContainer, sound: Sound, export: Export) -> av.AudioStream:
     options = {"aac_coder": "fast"} if export.audio_codec == "aac" else {}  # half the time, the same fidelity
-    stream = writer.add_stream(export.audio_codec, rate=export.audio_rate_hz, layout="mono", options=options)
+    stream = writer.add_stream(export.audio_codec, rate=export.audio_rate_hz, layout=_layout(sound), options=options)
     assert isinstance(stream, av.AudioStream)
-    stream.bit_rate = export.audio_bit_rate_bps
+    stream.bit_rate = export.audio_bit_rate_bps * (1 if sound.ndim == 1 else 2)
     return stream
 
 
+def _layout(sound: Sound) -> str:
+    return "mono" if sound.ndim == 1 else "stereo"
+
+
 def _audio_frame(sound: Sound) -> av.AudioFrame:
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound[None]), format="fltp", layout="mono")
+    planes = np.ascontiguousarray(sound.reshape(len(sound), -1).T)
+    frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=_layout(sound))
     frame.sample_rate, frame.time_base, frame.pts = RATE_HZ, Fraction(1, RATE_HZ), 0
     return frame

@@ -44,14 +44,12 @@ class ClipsTask:
 
 
 def write_answers(task: ClipsTask, reference: Json) -> None:
-    """reference.json, the clips, and the right deliverables for a link to point at."""
+    """reference.json and the clips."""
     folder = task.answers / "clips"
     folder.mkdir(parents=True)
     for name, clip in task.clips.items():
         write_clip(folder / f"{name}.mp4", clip, MASTER)
     (task.answers / "reference.json").write_text(json.dumps(reference), encoding="utf-8")
-    (task.answers / MANIFEST).write_text(json.dumps(task.manifest(task.right)), encoding="utf-8")
-    write_clip(task.answers / RENDER, task.render(task.right))
 
 
 Say = Callable[[ClipsTask], str]
@@ -99,6 +97,11 @@ def _next_stretch(segments: list[Json]) -> list[Json]:
     return [segment | {"output": stretch} for segment, stretch in zip(segments, stretches, strict=True)]
 
 
+def _climbing(segments: list[Json]) -> list[Json]:
+    """Every source as a way out of the workspace that ends at the right clip."""
+    return [segment | {"source": f"../../answers/clips/{segment['source']}"} for segment in segments]
+
+
 def _with_number(number: str) -> Say:
     """The right manifest and one more field, which nobody reads."""
     return lambda task: right_manifest(task)[:-1] + f', "confidence": {number}}}'
@@ -119,19 +122,27 @@ def _empty(name: str) -> Callable[[ClipsTask, Path], None]:
 def _link(name: str) -> Callable[[ClipsTask, Path], None]:
     def hand_in(task: ClipsTask, outputs: Path) -> None:
         _handed(right_manifest, right_render)(task, outputs)
-        (outputs / name).unlink()
-        (outputs / name).symlink_to(task.answers / name)
+        elsewhere = outputs.parent / name
+        (outputs / name).replace(elsewhere)
+        (outputs / name).symlink_to(elsewhere)
 
     return hand_in
 
 
-def manifest_attacks(*, half_render: Bound) -> tuple[Attack[ClipsTask], ...]:
-    """Every attack on these families; `half_render` is what the slots that a cut-off render shows are worth."""
+def manifest_attacks(
+    *, half_render: Bound, untouched: Bound = NOTHING, lying: Bound = NOTHING
+) -> tuple[Attack[ClipsTask], ...]:
+    """Every attack on these families.
+
+    `half_render` is what the slots that a cut-off render shows are worth, `untouched` what the order of the names
+    is, and `lying` what the slots are in which that order happens to be right.
+    """
     said: dict[str, Say] = {
         "wrong length: a segment missing": _changed(lambda segments: segments[:-1]),
         "wrong length: a segment too many": _changed(lambda segments: [*segments, segments[-1]]),
         "all-range claim": _changed(_all_of_it),
         "wrong ranges, right render": _changed(_next_stretch),
+        "traversal: sources by their paths": _changed(_climbing),
         "duplicate JSON: one clip for every slot": _changed(lambda segments: [segments[0]] * len(segments)),
         "duplicate JSON: the key twice": _twice,
         "NaN JSON": _with_number("NaN"),
@@ -145,13 +156,13 @@ def manifest_attacks(*, half_render: Bound) -> tuple[Attack[ClipsTask], ...]:
     shown: dict[str, Show] = {
         "black": lambda task: black(right_render(task)),
         "honest ranges, wrong render": lambda task: task.other,
-        "lying manifest": _untouched_render,
     }
     return (
         Attack("nothing submitted", NOTHING, hand_in_nothing),
         Attack("empty file: solution.json", NOTHING, _empty(MANIFEST)),
         Attack("empty file: solution.mp4", NOTHING, _empty(RENDER)),
-        Attack("verbatim broken", NOTHING, _handed(_untouched_manifest, _untouched_render)),
+        Attack("verbatim broken", untouched, _handed(_untouched_manifest, _untouched_render)),
+        Attack("lying manifest", lying, _handed(right_manifest, _untouched_render)),
         Attack("golden of another task", NOTHING, _handed(_untouched_manifest, lambda task: task.other)),
         *(Attack(name, NOTHING, _handed(say, right_render)) for name, say in said.items()),
         *(Attack(name, NOTHING, _handed(right_manifest, show)) for name, show in shown.items()),

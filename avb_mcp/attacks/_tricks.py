@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from avb_mcp.attacks._clips import RATE_HZ, Clip, from_bgr
+from avb_mcp.attacks._clips import RATE_HZ, Clip, Sound, from_bgr
 
 LOUD_GAIN = 4.0
 STFT_SIZE = 1024
@@ -36,7 +37,12 @@ def one_changed_frame(clip: Clip) -> Clip:
 
 def over_suppressed(clip: Clip) -> Clip:
     """Only the strongest 1.5 % of the spectral cells of speech survive, as after a denoiser turned up too far."""
-    sound, hop = clip.heard(), STFT_SIZE // 2
+    channels = clip.heard().reshape(len(clip.heard()), -1).T
+    return clip.with_sound(np.stack([_suppressed(channel) for channel in channels], 1).reshape(clip.heard().shape))
+
+
+def _suppressed(sound: Sound) -> npt.NDArray[np.floating]:
+    hop = STFT_SIZE // 2
     padded = np.pad(sound, (hop, STFT_SIZE))
     pieces = np.lib.stride_tricks.sliding_window_view(padded, STFT_SIZE)[::hop] * np.hanning(STFT_SIZE)
     spectra = np.fft.rfft(pieces)
@@ -45,7 +51,7 @@ def over_suppressed(clip: Clip) -> Clip:
     result = np.zeros(len(padded) + STFT_SIZE)
     for number, piece in enumerate(np.fft.irfft(spectra)):
         result[number * hop :][:STFT_SIZE] += piece
-    return clip.with_sound(result[hop : hop + len(sound)])
+    return result[hop : hop + len(sound)]
 
 
 def first_half(clip: Clip) -> Clip:
@@ -58,4 +64,5 @@ def one_frame_late(clip: Clip) -> Clip:
 
 def late_sound(clip: Clip) -> Clip:
     late = round(LATE_SOUND_S * RATE_HZ)
-    return clip.with_sound(np.concatenate([np.zeros(late), clip.heard()[:-late]]))
+    sound = clip.heard()
+    return clip.with_sound(np.concatenate([np.zeros_like(sound[:late]), sound[:-late]]))

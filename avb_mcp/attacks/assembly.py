@@ -37,6 +37,9 @@ def _every_candidate(task: ClipsTask, outputs: Path) -> None:
     (outputs / MANIFEST).write_text(json.dumps(task.manifest(list(task.clips))), encoding="utf-8")
 
 
+EVERY_CANDIDATE = Attack("all-range claim: every candidate", NOTHING, _every_candidate)
+
+
 def _three_of_four(task: ClipsTask) -> Sequence[str]:
     return [*task.right[:3], task.untouched[3]]
 
@@ -49,7 +52,7 @@ TARGETS = (
         build,
         (
             *manifest_attacks(half_render=exactly(0.25)),
-            Attack("all-range claim: every candidate", NOTHING, _every_candidate),
+            EVERY_CANDIDATE,
             partly_right("three of four", 0.625, _three_of_four),
         ),
     ),

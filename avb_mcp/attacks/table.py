@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,17 @@ def check_attacks(family: str, media: Path | None) -> int:
     """Print the table; 1 if a row does not hold."""
     targets = targets_of(family)
     footage = generated_footage() if media is None else real_footage(media)
+    return show_rows(run_attacks(targets, footage), f"of {sum(len(target.attacks) for target in targets)}")
+
+
+def show_rows(found: Iterable[Row], of: str = "") -> int:
+    """Print the rows when all are in; 1 if one does not hold."""
     console = Console()
-    total = sum(len(target.attacks) for target in targets)
     rows: list[Row] = []
-    with Console(stderr=True).status("building tasks") as status:
-        for row in run_attacks(targets, footage):
+    with Console(stderr=True).status("reading the tasks") as status:
+        for row in found:
             rows.append(row)
-            status.update(f"{len(rows)} of {total}: {row.family}, {row.task}, {row.attack}")
+            status.update(f"{len(rows)} {of}: {row.family}, {row.task}, {row.attack}")
     console.print(_table(rows))
     failed = [row for row in rows if not row.holds]
     for row in failed:
@@ -59,17 +63,18 @@ def run_attacks(targets: Sequence[Target[Any]], footage: Footage) -> Iterator[Ro
             answers.mkdir()
             task = target.build(footage, answers)
             for attack in target.attacks:
-                yield _try(target, attack, task, workspace)
+                yield try_attack(target.family, target.task, attack, task, workspace)
+                shutil.rmtree(workspace)
             shutil.rmtree(answers)
 
 
-def _try(target: Target[Any], attack: Attack[Any], task: Any, workspace: Path) -> Row:
+def try_attack(family: str, name: str, attack: Attack[Any], task: Any, workspace: Path) -> Row:
+    """Hand in, in a folder made for it, and score."""
     outputs = workspace / "outputs"
     outputs.mkdir(parents=True)
     attack.hand_in(task, outputs)
     verdict = score_workspace(workspace, task.answers)
-    shutil.rmtree(workspace)
-    return Row(target.family, target.task, attack.name, attack.expected, verdict.score, tuple(verdict.reasons))
+    return Row(family, name, attack.name, attack.expected, verdict.score, tuple(verdict.reasons))
 
 
 def _table(rows: Sequence[Row]) -> Table:

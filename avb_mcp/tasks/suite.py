@@ -68,7 +68,8 @@ class Made:
 
     task: Task
     brief: str
-    answer: Answer
+    answer: Answer | None
+    """None for an imported task whose references are not at hand."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _begin(folder: Path, request: str) -> None:
     for name in (f"{WHOLE}/{TASKS}", f"{WHOLE}/{ANSWERS}", ENTRIES):
         (folder / name).mkdir(parents=True, exist_ok=True)
     if not asked.is_file():
-        _write_whole(asked, request)
+        write_whole(asked, request)
 
 
 def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
@@ -234,7 +235,8 @@ def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
     bench.materials.mkdir(parents=True)
     bench.answers.mkdir(parents=True)
     made = plan.make(bench)
-    if (made.task.id, made.task.family, made.answer.task_id) != (plan.id, plan.family, plan.id):
+    answered = made.answer.task_id if made.answer else plan.id
+    if (made.task.id, made.task.family, answered) != (plan.id, plan.family, plan.id):
         raise ValueError(f"the builder {plan.builder} made another task than {plan.id} ({plan.family})")
     _write_texts(made, bench)
     files = hashes_of(making)
@@ -249,7 +251,7 @@ def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
     )
     bench.workspace.replace(whole / TASKS / plan.id)
     bench.answers.replace(whole / ANSWERS / plan.id)
-    _write_whole(kept, entry.model_dump_json(indent=1))
+    write_whole(kept, entry.model_dump_json(indent=1))
     report(plan.id, 1.0, "done")
     return entry
 
@@ -263,7 +265,8 @@ def _write_texts(made: Made, bench: Bench) -> None:
     text = task.model_dump_json(indent=2, exclude_defaults=True)
     (bench.workspace / TASK_FILE).write_text(text + "\n", encoding="utf-8")
     (bench.workspace / BRIEF_FILE).write_text(made.brief.strip() + "\n", encoding="utf-8")
-    save_answer(made.answer, bench.answers)
+    if made.answer is not None:
+        save_answer(made.answer, bench.answers)
 
 
 def hashes_of(folder: Path) -> dict[str, str]:
@@ -273,7 +276,7 @@ def hashes_of(folder: Path) -> dict[str, str]:
 
 def save_suite(suite: Suite, folder: Path) -> None:
     """Write suite.json, whole or not at all."""
-    _write_whole(folder / SUITE_FILE, suite.model_dump_json(indent=1) + "\n")
+    write_whole(folder / SUITE_FILE, suite.model_dump_json(indent=1) + "\n")
 
 
 def _files(folder: Path) -> list[Path]:
@@ -291,7 +294,8 @@ def _add(whole: Path, out: Path, suite: Suite) -> None:
     save_suite(suite, out)
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
     part = path.with_name(f".{path.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)

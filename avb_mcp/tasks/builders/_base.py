@@ -36,10 +36,22 @@ class BuildRequest(BaseModel):
     max_clips: int = Field(default=20, ge=2)
     overview: str = ""
     """A sentence or two about the story of a sequencing task; a line to fill in when empty."""
+    cut_inside: bool = False
+    """Let a sequencing task also cut inside shots where a source has too few of them: neighbours then show the same."""
     slots: int = Field(default=4, ge=1)
     distractors: int = Field(default=2, ge=1)
     """Wrong candidates per slot of an assembly task."""
+    variables: tuple[str, ...] = ()
+    """Cinematic variables that distractors change, in turn; all four when empty."""
+    shot_list: Path | None = None
+    """A JSON list of described stretches that the slots of an assembly task are taken from."""
+    generator: str = ""
+    """A command that makes the distractors of an assembly task instead of the synthetic camera."""
 
     # repurpose
     brief: Path | None = None
+    """The prompt of a repurpose task; written from the delivery requirements when none is given."""
     rubric: Path | None = None
+    """What its film is judged by; a starter rubric from the delivery requirements when none is given."""
+    delivery: Path | None = None
+    """The delivery requirements as JSON; drawn from the source when none are given."""

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 Image = npt.NDArray[np.uint8]
-Grid = npt.NDArray[np.float32]
+Grid = npt.NDArray[np.floating]
 
 BASE_SHARE = 0.6
 """How much of the picture's height the usual framing shows: the rest is room to move, slant and bend."""
@@ -154,18 +154,16 @@ def look(view: View, x: Grid, y: Grid, aspect: float) -> tuple[Grid, Grid]:
     depth = 1 + view.slant * y / max(1.0, 1 + abs(view.bend))
     x, y = x / depth, y / depth
     angle = np.deg2rad(view.roll_deg)
-    x, y = x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
-    return (
-        (view.centre_x * aspect + view.share * x).astype(np.float32),
-        (view.centre_y + view.share * y).astype(np.float32),
-    )
+    cosine, sine = float(np.cos(angle)), float(np.sin(angle))
+    x, y = x * cosine - y * sine, x * sine + y * cosine
+    return view.centre_x * aspect + view.share * x, view.centre_y + view.share * y
 
 
 def fits(camera: Camera, amounts: Amounts, aspect: float) -> bool:
     """Whether no moment of the clip would show what lies beyond the picture's edge."""
-    along = np.linspace(-1, 1, BORDER_POINTS, dtype=np.float32)
+    along = np.linspace(-1, 1, BORDER_POINTS)
     ones = np.ones_like(along)
-    x = np.concatenate([along, along, -ones, ones]) * np.float32(aspect)
+    x = np.concatenate([along, along, -ones, ones]) * aspect
     y = np.concatenate([-ones, ones, along, along])
     for at in np.linspace(0, 1, 9):
         seen_x, seen_y = look(camera.view(float(at), amounts), x, y, aspect)
@@ -216,7 +214,7 @@ def _maps(view: View, size: tuple[int, int], source: tuple[int, int]) -> tuple[G
     """For every pixel of the screen, where it lies in the plane."""
     width_px, height_px = size
     aspect = width_px / height_px
-    row = (2 * (np.arange(width_px, dtype=np.float32) + 0.5) / width_px - 1) * np.float32(aspect)
+    row = (2 * (np.arange(width_px, dtype=np.float32) + 0.5) / width_px - 1) * aspect
     column = 2 * (np.arange(height_px, dtype=np.float32) + 0.5) / height_px - 1
     x, y = np.meshgrid(row, column)
     seen_x, seen_y = look(view, x, y, aspect)

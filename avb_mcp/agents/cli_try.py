@@ -1,0 +1,85 @@
+"""`avb-mcp try suite/ --agent autopilot`: put agents without a model through a suite, and print what they score."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from avb_mcp.agents._base import Agent
+    from avb_mcp.agents.runner import Case, Run
+
+
+def register(app: typer.Typer) -> None:
+    app.command("try")(try_suite)
+
+
+def try_suite(
+    suite: Annotated[Path, typer.Argument(help="A folder that build or import made.")],
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="nop, autopilot, oracle or vandal; may be repeated.")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the runs are kept. Default: nowhere.")] = None,
+    disable: Annotated[str, typer.Option(help="Serve without these primitives, separated by commas.")] = "",
+) -> None:
+    """Put agents without a model through a suite over real stdio, score what they hand in, print the table."""
+    from rich.console import Console
+
+    from avb_mcp.agents.registry import agents_named
+    from avb_mcp.agents.runner import cases_of, require_apart
+
+    agents = agents_named(agent or ["autopilot"])
+    cases = cases_of(suite, task or [])
+    without = [name.strip() for name in disable.split(",") if name.strip()]
+    with tempfile.TemporaryDirectory(prefix="avb-try-") as scratch:
+        folder = out or Path(scratch)
+        require_apart(folder, suite)
+        runs = _watched(cases, agents, folder, without)
+        console = Console(highlight=False)
+        console.print(table_of(runs))
+        for run in runs:
+            if run.error is not None:
+                console.print(f"{run.agent} broke on {run.task}: {run.error.strip().splitlines()[-1]}", markup=False)
+    sys.exit(1 if any(run.error is not None for run in runs) else 0)
+
+
+def _watched(cases: Sequence[Case], agents: Sequence[Agent], out: Path, disable: Sequence[str]) -> list[Run]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from avb_mcp.agents.runner import run_all
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("", total=None)
+        return run_all(
+            cases,
+            agents,
+            out,
+            lambda done, total, what: bar.update(line, completed=done, total=total, description=what),
+            disable,
+        )
+
+
+def table_of(runs: Sequence[Run]) -> Table:
+    """One row a run."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("task", "family", "agent", "score", "time", "calls"):
+        table.add_column(heading, justify="right" if heading in ("score", "time", "calls") else "left", no_wrap=True)
+    last = ""
+    for run in runs:
+        score = f"{run.score:.3f}" if run.score is not None else run.status
+        named = (run.task, run.family.value) if run.task != last else ("", "")
+        table.add_row(*named, run.agent, score, f"{run.elapsed_s:.1f} s", str(sum(run.calls.values())))
+        last = run.task
+    return table

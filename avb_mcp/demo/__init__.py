@@ -1,0 +1,1 @@
+"""`make demo`: the whole loop on a laptop, without keys, network or footage."""
