@@ -59,7 +59,11 @@ def make_server(caller: Caller, call_budget_s: float) -> Server[None]:
     """A server over one workspace."""
     tools = tool_list(tuple(caller.primitives.values()))
 
-    async def on_list_tools(_context: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def on_list_tools(context: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        name, version = _client(context)
+        names = [tool.name for tool in tools]
+        line = trace.ListedLine(at=trace.now(), tools=names, client=name, client_version=version)
+        trace.append_listed(caller.workspace, line)
         return types.ListToolsResult(tools=tools)
 
     async def on_call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -135,7 +139,7 @@ def _result(outcome: Outcome) -> types.CallToolResult:
 
 
 def _trace_line(context: Any, tool: str, arguments: dict[str, Any], outcome: Outcome) -> trace.TraceLine:
-    client = context.session.client_params.client_info if context.session.client_params else None
+    client, client_version = _client(context)
     meta = dict(context.meta or {})
     call_id = next((str(meta[key]) for key in _CALL_ID_KEYS if key in meta), None)
     image = outcome.image
@@ -151,10 +155,16 @@ def _trace_line(context: Any, tool: str, arguments: dict[str, Any], outcome: Out
         image_bytes=len(image.data) if image else 0,
         image_pixels=image.width_px * image.height_px if image else 0,
         media_s=round(outcome.media_s, 3),
-        client=client.name if client else None,
-        client_version=client.version if client else None,
+        client=client,
+        client_version=client_version,
         call_id=call_id,
     )
+
+
+def _client(context: Any) -> tuple[str | None, str | None]:
+    """Name and version of who is asking, where it says."""
+    client = context.session.client_params.client_info if context.session.client_params else None
+    return (client.name, client.version) if client else (None, None)
 
 
 async def serve_stdio(server: Server[None]) -> None:

@@ -86,6 +86,7 @@ def plan_setup(
     server: ServerCommand | None = None,
     model: str | None = None,
     endpoint: Endpoint | None = None,
+    max_turns: int | None = None,
 ) -> Plan:
     """Decide every file for one harness and arm; nothing is written."""
     try:
@@ -101,6 +102,7 @@ def plan_setup(
         workspace=PurePosixPath(workspace),
         model=model,
         endpoint=endpoint,
+        max_turns=max_turns,
     )
     setup = harness.setup(request)
     user = home or Path.home()
@@ -113,9 +115,9 @@ def plan_setup(
     return Plan(harness=harness, workspace=workspace, arm=arm, setup=setup, files=files)
 
 
-def server_command(workspace: Path) -> ServerCommand:
+def server_command(workspace: Path, options: tuple[str, ...] = ()) -> ServerCommand:
     """How to start the server of the running environment, by absolute paths: a harness's PATH may differ."""
-    serve = ("serve", "--workspace", str(workspace))
+    serve = ("serve", "--workspace", str(workspace), *options)
     script = Path(sys.executable).with_name("avb-mcp")
     if script.is_file():
         return ServerCommand(command=str(script), args=serve)

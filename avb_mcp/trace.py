@@ -1,4 +1,6 @@
-"""One JSON line per tool call in `.avb/trace.jsonl`: what an experiment needs to know about tool use."""
+"""What an experiment needs to know about tool use: a JSON line per tool call in `.avb/trace.jsonl`, and one per
+request for the list of tools in `.avb/listed.jsonl`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from pydantic import BaseModel
 
 from avb_mcp.workspace import Workspace
 
+TRACE_FILE, LISTED_FILE = "trace.jsonl", "listed.jsonl"
 MAX_ARGUMENT_CHARACTERS = 4000
 _log = logging.getLogger("avb_mcp")
 
@@ -36,12 +39,31 @@ class TraceLine(BaseModel):
     """The harness's own id of the call, where it sends one: joins this trace with its log."""
 
 
+class ListedLine(BaseModel):
+    """One request for the list of tools."""
+
+    at: datetime
+    tools: list[str]
+    client: str | None = None
+    client_version: str | None = None
+
+
 def append(workspace: Workspace, line: TraceLine) -> None:
-    """Add a line in one write, so that lines of concurrent servers never mix."""
+    """Add a call."""
     if len(str(line.arguments)) > MAX_ARGUMENT_CHARACTERS:
         line = line.model_copy(update={"arguments": str(line.arguments)[:MAX_ARGUMENT_CHARACTERS] + "..."})
+    _append(workspace, TRACE_FILE, line)
+
+
+def append_listed(workspace: Workspace, line: ListedLine) -> None:
+    """Add a request for the list of tools."""
+    _append(workspace, LISTED_FILE, line)
+
+
+def _append(workspace: Workspace, name: str, line: BaseModel) -> None:
+    """Add a line in one write, so that lines of concurrent servers never mix."""
     data = line.model_dump_json(exclude_none=True).encode() + b"\n"
-    path = workspace.private("trace.jsonl")
+    path = workspace.private(name)
     try:
         path.parent.mkdir(exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)

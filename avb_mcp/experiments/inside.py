@@ -10,6 +10,7 @@ socket file outside. Nothing else is behind that port.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import resource
 import signal
@@ -20,6 +21,7 @@ import threading
 from contextlib import suppress
 
 _CHUNK_BYTES = 65536
+_PR_SET_PDEATHSIG = 1
 _NICE = 5
 """Whoever watches must get a turn, also when an agent starts more processes than there is time for."""
 
@@ -34,6 +36,7 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     command = given.command[1:] if given.command[:1] == ["--"] else given.command
+    _die_with_parent()
     _limit(resource.RLIMIT_CPU, given.cpu)
     _limit(resource.RLIMIT_FSIZE, given.file_size)
     _limit(resource.RLIMIT_CORE, 0)
@@ -47,6 +50,12 @@ def main() -> int:
             signal.signal(number, lambda received, _frame: agent.send_signal(received))
         code = agent.wait()
     return code if code >= 0 else 128 - code
+
+
+def _die_with_parent() -> None:
+    """Where nobody else sees to it: a runner that is killed must not leave its agents behind."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _become(command: list[str]) -> int:
@@ -77,10 +86,15 @@ def _relay(path: str, port: int) -> None:
             except OSError:
                 client.close()
                 continue
-            for source, target in ((client, model), (model, client)):
-                threading.Thread(target=_pour, args=(source, target), daemon=True).start()
+            pour_both(client, model)
 
     threading.Thread(target=accept, daemon=True).start()
+
+
+def pour_both(a: socket.socket, b: socket.socket) -> None:
+    """Pass on what either side says, until it stops."""
+    for source, target in ((a, b), (b, a)):
+        threading.Thread(target=_pour, args=(source, target), daemon=True).start()
 
 
 def _pour(source: socket.socket, target: socket.socket) -> None:
