@@ -17,7 +17,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from avb_mcp.demo import scenery
 from avb_mcp.demo.scenery import HORIZON_PX, WORLD_PX, Bgr, Layer, Pixels
@@ -230,7 +229,7 @@ def _i420(picture: Pixels) -> Image:
 def draw(shot: Shot, layers: tuple[Layer, ...], share: float, day: float) -> Pixels:
     """One frame: `share` of the shot, `day` of the film."""
     light, camera = light_at(day), _between(shot.start, shot.end, share)
-    picture = _sky(light, camera, day)
+    picture = [np.ascontiguousarray(plane) for plane in cv2.split(_sky(light, camera, day))]
     standing = list(layers)
     for mover in sorted(shot.movers, key=lambda item: item.before):
         x = mover.x_px[0] + (mover.x_px[1] - mover.x_px[0]) * share
@@ -243,9 +242,10 @@ def draw(shot: Shot, layers: tuple[Layer, ...], share: float, day: float) -> Pix
         standing = standing[at:]
     for layer in standing:
         _lay(picture, layer, light, camera)
+    whole = np.asarray(cv2.merge(picture), np.uint8)
     for bird in range(shot.birds):
-        _bird(picture, bird, share * shot.length_s, camera, light)
-    return picture
+        _bird(whole, bird, share * shot.length_s, camera, light)
+    return whole
 
 
 def light_at(day: float) -> Light:
@@ -303,9 +303,9 @@ def _halo(picture: Pixels, at: tuple[int, int], colour: Bgr) -> None:
 
 
 def _lay(
-    picture: Pixels, layer: Layer, light: Light, camera: Camera, off_px: tuple[float, float] = (0, 0), turn_deg: float = 0
+    picture: list[Pixels], layer: Layer, light: Light, camera: Camera, off_px: tuple[float, float] = (0, 0), turn_deg: float = 0
 ) -> None:
-    """Put a layer over the picture, as the camera sees it and the light shows it."""
+    """Put a layer over the picture (its three planes), as the camera sees it and the light shows it."""
     if layer.glows and light.dark < 0.03:
         return
     scale = 1 + (camera.zoom - 1) * min(1.0, layer.depth)
@@ -322,29 +322,30 @@ def _lay(
     )
     border = cv2.BORDER_CONSTANT if off_px != (0, 0) else cv2.BORDER_REPLICATE
     seen = cv2.warpAffine(layer.picture, matrix, (WIDTH_PX, HEIGHT_PX), flags=cv2.INTER_LINEAR, borderMode=border)
-    cv2.add(cv2.multiply(picture, cv2.transform(seen, _cover(layer, light)), scale=1 / 255),
-            cv2.transform(seen, _shade(layer, light)), dst=picture)  # fmt: skip
+    *colours, alpha = cv2.split(seen)
+    gains, air = _shade(layer, light)
+    behind = cv2.convertScaleAbs(alpha, alpha=-light.dark if layer.glows else -1.0, beta=255.0)
+    for channel, colour in enumerate(colours):
+        shaded = cv2.addWeighted(colour, gains[channel], alpha, air[channel], 0.0)
+        cv2.add(cv2.multiply(picture[channel], behind, scale=1 / 255), shaded, dst=picture[channel])
 
 
-def _shade(layer: Layer, light: Light) -> npt.NDArray[np.float64]:
-    """From a layer's BGRA to the colour that is added: tinted by the light, and by haze with the distance."""
+def _shade(layer: Layer, light: Light) -> tuple[Bgr, Bgr]:
+    """What a layer's colours are multiplied by, and what the air adds: haze grows with the distance."""
     if layer.glows:
-        return np.hstack([np.eye(3) * light.dark, np.zeros((3, 1))])
+        return (light.dark, light.dark, light.dark), (0.0, 0.0, 0.0)
+    if layer.depth < CLOUD_DEPTH:
+        return _cloud_tint(light), (0.0, 0.0, 0.0)
     haze = 0.45 * max(0.0, 1 - layer.depth) * (1 - 0.5 * light.dark)
-    tint = np.asarray(light.tint) if layer.depth > CLOUD_DEPTH else _cloud_tint(light)
-    air = np.asarray(light.horizon) / 255 * (haze if layer.depth > CLOUD_DEPTH else 0.0)
-    return np.hstack([np.diag(tint) * (1 - haze), air[:, None]])
+    blue, green, red = light.tint
+    air = (light.horizon[0] / 255 * haze, light.horizon[1] / 255 * haze, light.horizon[2] / 255 * haze)
+    return (blue * (1 - haze), green * (1 - haze), red * (1 - haze)), air
 
 
-def _cloud_tint(light: Light) -> npt.NDArray[np.float64]:
+def _cloud_tint(light: Light) -> Bgr:
     """Clouds are brighter than the sky behind them, in its colours."""
-    return np.clip(np.asarray(_mix(light.horizon, (255.0, 255.0, 255.0), 0.55 * (1 - light.dark))) / 255 * 1.5, 0, 1.6)
-
-
-def _cover(layer: Layer, light: Light) -> npt.NDArray[np.float64]:
-    """From a layer's BGRA to what stays of the picture behind it."""
-    strength = light.dark if layer.glows else 1.0
-    return np.hstack([np.zeros((3, 3)), np.full((3, 1), -strength), np.full((3, 1), 255.0)])
+    blue, green, red = _mix(light.horizon, (255.0, 255.0, 255.0), 0.6 * (1 - light.dark))
+    return blue / 255, green / 255, red / 255
 
 
 def _bird(picture: Pixels, number: int, time_s: float, camera: Camera, light: Light) -> None:

@@ -49,7 +49,7 @@ class Canvas:
         part = (slice(top, top + mask.shape[0]), slice(left, left + mask.shape[1]))
         shade = np.float32(1.0) if texture is None else (1.0 + texture[part])[..., None]
         self.colour[part] += mask[..., None] * (np.asarray(colour, np.float32) * shade - self.colour[part])
-        self.alpha[part] = np.maximum(self.alpha[part], mask)
+        self.alpha[part] += mask * (1 - self.alpha[part])
 
     def shape(self, points: Sequence[Point], colour: Bgr, texture: Grey | None = None) -> None:
         fixed, corner, mask = _patch(points, 2)
@@ -68,8 +68,8 @@ class Canvas:
         self.paint(mask.astype(np.float32) / 255, colour, None, corner)
 
     def layer(self, depth: float, *, glows: bool = False) -> Layer:
-        colour = np.clip(self.colour, 0, 255) * self.alpha[..., None]
-        return Layer(np.dstack([colour, self.alpha * 255]).astype(np.uint8), depth, glows)
+        whole = np.dstack([np.minimum(self.colour, 255 * self.alpha[..., None]), self.alpha * 255])
+        return Layer(np.clip(whole, 0, 255).astype(np.uint8), depth, glows)
 
 
 def _patch(points: Sequence[Point], margin_px: float) -> tuple[npt.NDArray[np.int32], tuple[int, int], Pixels]:
@@ -110,7 +110,7 @@ def sky_clouds(seed: int) -> Layer:
     canvas = Canvas(seed)
     puffs = np.clip(clouds_of(canvas.rng, 2.6) * 2.2 - 0.25, 0, 1)
     fade = np.linspace(1, 0, WORLD_PX[1], dtype=np.float32)[:, None] ** 0.7
-    canvas.paint(np.asarray(puffs * fade * 0.75, np.float32), (172, 172, 172))
+    canvas.paint(np.asarray(puffs * fade * 0.75, np.float32), (255, 255, 255))
     return canvas.layer(0.12)
 
 
@@ -188,11 +188,10 @@ def lighthouse(seed: int, x: float, base_px: float, size: float, depth: float) -
         canvas.shape(tower, (52, 52, 196) if stripe % 2 else (232, 236, 238), grain)
     crown = top - 8
     canvas.shape([(x - 0.16 * size, crown), (x, crown - 0.3 * size), (x + 0.16 * size, crown)], (40, 44, 120))
-    lamp.disc((x, crown + 2), size * 0.14, (170, 240, 255))
-    for radius in (0.3, 0.55, 0.9):
-        glow = np.zeros(WORLD_PX[::-1], np.float32)
-        cv2.circle(glow, (round(x), round(crown)), round(size * radius), 0.16, -1, cv2.LINE_AA)
-        lamp.paint(np.maximum(glow, lamp.alpha), (150, 225, 255))
+    rows, columns = np.ogrid[: WORLD_PX[1], : WORLD_PX[0]]
+    away = np.hypot(rows - crown, columns - x) / size
+    lamp.paint(np.asarray(0.7 * np.clip(1 - away, 0, 1) ** 2.5, np.float32), (150, 225, 255))
+    lamp.disc((x, crown + 2), size * 0.14, (190, 245, 255))
     return canvas.layer(depth), lamp.layer(depth, glows=True)
 
 

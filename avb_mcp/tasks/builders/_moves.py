@@ -28,7 +28,7 @@ BASE_SHARE = 0.6
 """How much of the picture's height the usual framing shows: the rest is room to move, slant and bend."""
 SIZE_SHARES: Mapping[str, float] = {"Wide": 0.92, "Medium": BASE_SHARE, "Close Up": 0.38}
 ANGLES = ("Eye level", "Low angle", "High angle", "Dutch angle")
-LENS_BENDS: Mapping[str, float] = {"Ultra Wide & Fisheye": 0.6, "Wide": 0.26, "Medium": 0.0, "Long Lens": -0.16}
+LENS_BENDS: Mapping[str, float] = {"Ultra Wide & Fisheye": 0.66, "Wide": 0.3, "Medium": 0.0, "Long Lens": -0.22}
 MOVEMENTS = (
     "Static",
     "Zoom in",

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from avb_mcp.tasks.builders._moves import BASE_SHARE, Image, View, seen
+from avb_mcp.tasks.builders._moves import Image
 
 LOOK_WIDTH_PX = 320
 """Shots are judged on pictures of at most this width."""
@@ -110,69 +110,6 @@ def thumbnail(frame: Image) -> npt.NDArray[np.float32]:
 
 def is_new(picture: npt.NDArray[np.float32], known: Iterable[npt.NDArray[np.float32]]) -> bool:
     return all(float(np.abs(picture - other).mean()) >= MIN_DIFFERENCE for other in known)
-
-
-# -- describing ---------------------------------------------------------------------------------------------
-
-_HUES = ((15, "red"), (42, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (255, "blue"), (290, "purple"))
-_HUES_AFTER = ((335, "pink"), (361, "red"))
-_PLACES = (
-    ("upper left", "top middle", "upper right"),
-    ("left", "middle", "right"),
-    ("lower left", "bottom middle", "lower right"),
-)
-
-
-def describe(first: Image, middle: Image, last: Image) -> str:
-    """What the usual framing of a shot shows, in plain words that any view of it shares."""
-    pictures = [_framed(frame) for frame in (first, middle, last)]
-    hsv = cv2.cvtColor(pictures[1], cv2.COLOR_BGR2HSV_FULL).reshape(-1, 3)
-    names = [_colour_name(*pixel) for pixel in hsv.tolist()]
-    shares = {name: names.count(name) / len(names) for name in set(names)}
-    main, *others = sorted(shares, key=lambda name: (-shares[name], name))
-    beside = [name for name in others if shares[name] >= 0.12][:2]
-    colours = f"mostly {main}" + (f" with {' and '.join(beside)}" if beside else "")
-    grey = [cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY).astype(np.float32) for picture in pictures]
-    level = _level(float(grey[1].mean()))
-    sentence = f"{level} picture, {colours}. The brightest part is {_place(grey[1])}"
-    sentence += f", the most detailed {_place(_detail(grey[1]))}."
-    change = np.maximum(np.abs(grey[1] - grey[0]), np.abs(grey[2] - grey[1]))
-    if float(change.mean()) >= 4.0:
-        sentence += f" Something moves, most of all {_place(change)}."
-    return sentence
-
-
-def _framed(frame: Image) -> Image:
-    """The usual framing in BGR, tiny: what its parts are, not its texture."""
-    height_px, width_px = frame.shape[0] * 2 // 3, frame.shape[1]
-    size = (round(width_px * BASE_SHARE) // 2 * 2, round(height_px * BASE_SHARE) // 2 * 2)
-    bgr = cv2.cvtColor(seen(frame, View(), size), cv2.COLOR_YUV2BGR_I420)
-    return np.asarray(cv2.resize(bgr, (48, 27), interpolation=cv2.INTER_AREA), np.uint8)
-
-
-def _colour_name(hue: int, saturation: int, value: int) -> str:
-    if value < 45:
-        return "black"
-    if saturation < 40:
-        return "white" if value > 200 else "grey"
-    degrees = hue * 360 / 256
-    name = next(name for limit, name in (*_HUES, *_HUES_AFTER) if degrees < limit)
-    return "brown" if name in {"orange", "red"} and value < 150 else name
-
-
-def _level(luma: float) -> str:
-    return "A dark" if luma < 75 else "A bright" if luma > 150 else "A medium bright"
-
-
-def _detail(grey: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.asarray(np.abs(cv2.Laplacian(grey, cv2.CV_32F)), np.float32)
-
-
-def _place(amount: npt.NDArray[np.float32]) -> str:
-    """Where in a 3 by 3 grid there is most of something."""
-    cells = cv2.resize(amount, (3, 3), interpolation=cv2.INTER_AREA)
-    row, column = divmod(int(np.argmax(cells)), 3)
-    return f"at the {_PLACES[row][column]}" if (row, column) != (1, 1) else "in the middle"
 
 
 def step_frames(fps: Fraction) -> int:

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from avb_mcp.tasks.builders._describe import Description, describe
 from avb_mcp.tasks.builders._moves import VALUES, Amounts, Camera, Image, Variable, draw_amounts, fits, seen
 from avb_mcp.tasks.builders._shot_look import (
     MIN_CONTRAST,
     contrast,
-    describe,
     is_new,
     small_luma,
     step_frames,
@@ -66,8 +66,14 @@ class SlotSource:
     film: Footage
     first: int
     still: bool
-    description: str
+    words: Description
+    given: str | None
+    """The author's own description."""
     middle: Image
+
+    @property
+    def description(self) -> str:
+        return self.given or self.words.text
 
     def frames(self, count: int, fps: float) -> Iterator[Image]:
         """`count` pictures at a rate, the nearest ones of the source's."""
@@ -137,6 +143,8 @@ def find_slots(places: Sequence[Stretch], ask: SlotsAsked, rng: np.random.Genera
         picture = thumbnail(source.middle)
         if len(found) == ask.slots or not is_new(picture, pictures):
             return
+        if source.given is None and not all(source.words.differs_from(slot.source.words) for slot in found):
+            return
         turn = len(found) % len(ask.variables)
         variables = [*ask.variables[turn:], *ask.variables[:turn]]
         candidates = draw_candidates(source.middle, variables, ask.candidates, rng)
@@ -175,7 +183,7 @@ def look_at(place: Stretch, length_s: float, rng: np.random.Generator) -> SlotSo
         return None
     still = not motion.is_still
     shown = (key[1], key[1], key[1]) if still else (key[0], key[1], key[2])
-    return SlotSource(film, first, still, place.description or describe(*shown), key[1])
+    return SlotSource(film, first, still, describe(*shown), place.description, key[1])
 
 
 def _apart(middle: Image, cameras: Sequence[Camera], amounts: Amounts) -> bool:
