@@ -13,6 +13,9 @@ from typing import Annotated
 import typer
 
 from avb_mcp import __version__, cli_tasks
+from avb_mcp.agents import cli_try
+from avb_mcp.experiments import cli_run
+from avb_mcp.report import cli_report
 from primitives._base import UserError
 
 app = typer.Typer(
@@ -179,4 +182,5 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-cli_tasks.register(app)
+for _commands in (cli_tasks, cli_try, cli_run, cli_report):
+    _commands.register(app)

@@ -57,7 +57,11 @@ def dask_engine(scheduler: str, workers: int) -> Iterator[Engine]:
             running.append(sent)
             return _read(sent)
 
-        yield Engine(threads, start, lambda: [future.cancel() for future in running] and None)
+        def stop() -> None:
+            for future in running:
+                future.cancel()
+
+        yield Engine(threads, start, stop)
 
 
 def attempt_as_text(job: str) -> str:

@@ -1,0 +1,43 @@
+"""`avb-mcp report`: a ledger becomes a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from primitives._base import UserError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report")(report)
+
+
+def report(
+    runs: Annotated[Path, typer.Argument(help="A run's folder, or a folder of such.")],
+    prices: Annotated[Path | None, typer.Option(help="Price the tokens by this list, not the shipped one.")] = None,
+) -> None:
+    """Print family by harness by model by arm: scores, errors, missing cells, costs; also as CSV and Markdown."""
+    from rich.console import Console
+
+    from avb_mcp.experiments import run as running
+    from avb_mcp.experiments.ledger import LEDGER_FILE, Ledger
+    from avb_mcp.experiments.usage import load_prices
+    from avb_mcp.report.rows import rows_of
+    from avb_mcp.report.tables import as_csv, as_markdown, as_table
+
+    folders = (
+        [runs] if (runs / LEDGER_FILE).is_file() else sorted(path.parent for path in runs.glob(f"*/{LEDGER_FILE}"))
+    )
+    if not folders:
+        raise UserError(f"{runs} holds no {LEDGER_FILE}. Give a folder that `avb-mcp run` made.")
+    listed, console = load_prices(prices), Console(highlight=False)
+    for folder in folders:
+        rows = rows_of(running.load_expected(folder), Ledger(folder).records(), listed)
+        (folder / "report.csv").write_text(as_csv(rows), encoding="utf-8")
+        (folder / "report.md").write_text(as_markdown(rows), encoding="utf-8")
+        console.print(f"{folder}", markup=False)
+        console.print(as_table(rows))
+        total = sum(row.expected for row in rows), sum(row.attempted for row in rows), sum(row.missing for row in rows)
+        console.print(f"{total[0]} expected = {total[1]} attempted + {total[2]} missing", markup=False)
