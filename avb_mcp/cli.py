@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from avb_mcp import __version__, cli_tasks
+from avb_mcp.agents import cli_try
 from primitives._base import UserError
 
 app = typer.Typer(
@@ -168,9 +169,11 @@ def score(
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the sheet.")] = Path("demo")) -> None:
-    """Make a small film, serve it, call the tools over real stdio as an agent would, show the sheet."""
-    from avb_mcp.demo import run_demo
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the film, the suite, the runs and the page.")] = Path("demo"),
+) -> None:
+    """Draw a film, build a task of every family, let agents without a model try them, write a page of what came out."""
+    from avb_mcp.demo.run import run_demo
 
     run_demo(out)
 
@@ -180,3 +183,4 @@ def _names(text: str) -> list[str]:
 
 
 cli_tasks.register(app)
+cli_try.register(app)
