@@ -171,9 +171,11 @@ def score(
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="Folder for the film and the sheet.")] = Path("demo")) -> None:
-    """Make a small film, serve it, call the tools over real stdio as an agent would, show the sheet."""
-    from avb_mcp.demo import run_demo
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the film, the suite, the runs and the page.")] = Path("demo"),
+) -> None:
+    """Draw a film, build a task of every family, let agents without a model try them, write a page of what came out."""
+    from avb_mcp.demo.run import run_demo
 
     run_demo(out)
 

@@ -12,6 +12,7 @@ from primitives._base import UserError
 
 SuiteFolder = Annotated[Path, typer.Argument(help="The suite's folder.")]
 Out = Annotated[Path, typer.Option("--out", help="The suite: a new folder, or one to add tasks to.")]
+Media = Annotated[Path, typer.Option("--media", help="The folder of the media; what is downloaded goes there too.")]
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")]
 Licence = Annotated[
     list[str] | None, typer.Option("--licence", help="Terms of the footage: once for all sources, or once for each.")
@@ -25,6 +26,10 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     for command in (build, check, approve, reseal):
         app.command()(command)
+    importing = typer.Typer(no_args_is_help=True, help="Make tasks of others into a suite.")
+    importing.command(name="dataset")(import_dataset)
+    importing.command(name="release")(import_release)
+    app.add_typer(importing, name="import")
 
 
 def build(
@@ -45,10 +50,21 @@ def build(
     min_clips: Annotated[int | None, typer.Option(help="sequencing: fewest clips.")] = None,
     max_clips: Annotated[int | None, typer.Option(help="sequencing: most clips.")] = None,
     overview: Annotated[str | None, typer.Option(help="sequencing: the story in a sentence or two.")] = None,
+    cut_inside: Annotated[
+        bool | None, typer.Option("--cut-inside", help="sequencing: also cut inside shots where there are too few.")
+    ] = None,
     slots: Annotated[int | None, typer.Option(help="assembly: slots of the storyboard.")] = None,
     distractors: Annotated[int | None, typer.Option(help="assembly: wrong candidates per slot.")] = None,
+    variables: Annotated[
+        str | None, typer.Option(help="assembly: cinematic variables that distractors change. Default: all four.")
+    ] = None,
+    shot_list: Annotated[
+        Path | None, typer.Option(help="assembly: described stretches as JSON, for the slots.")
+    ] = None,
+    generator: Annotated[str | None, typer.Option(help="assembly: a command that makes the distractors.")] = None,
     brief: Annotated[Path | None, typer.Option(help="repurpose: the creative brief.")] = None,
     rubric: Annotated[Path | None, typer.Option(help="repurpose: the rubric. Default: a starter rubric.")] = None,
+    delivery: Annotated[Path | None, typer.Option(help="repurpose: delivery requirements as JSON.")] = None,
 ) -> None:
     """Build tasks of one family from your own footage."""
     from avb_mcp.tasks.build import build_suite, make_request
@@ -57,19 +73,58 @@ def build(
         "seed": seed,
         "count": count,
         "prefix": prefix,
-        "kinds": None if kinds is None else tuple(name.strip() for name in kinds.split(",") if name.strip()),
+        "kinds": _names(kinds),
         "scheme": scheme,
         "min_s": min_s,
         "max_s": max_s,
         "min_clips": min_clips,
         "max_clips": max_clips,
         "overview": overview,
+        "cut_inside": cut_inside,
         "slots": slots,
         "distractors": distractors,
+        "variables": _names(variables),
+        "shot_list": shot_list,
+        "generator": generator,
         "brief": brief,
         "rubric": rubric,
+        "delivery": delivery,
     }
     sys.exit(build_suite(family, source, out, make_request(given), licence or (), provenance or ()))
+
+
+def import_dataset(
+    dataset: Annotated[Path, typer.Argument(help="The public dataset: a parquet file, or the folder that holds it.")],
+    media: Media,
+    out: Out,
+    profiles: Annotated[Path | None, typer.Option(help="Repair rows: the folder of the cells' profiles.")] = None,
+    task_id: Annotated[list[int] | None, typer.Option("--task-id", help="Only this row; may be given again.")] = None,
+    honesty: Annotated[
+        bool, typer.Option("--honesty", help="Compare renders with the clips. Scores then differ from the paper's.")
+    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
+    prefix: Annotated[str, typer.Option(help="Stands before every task id.")] = "",
+    licence: Annotated[str, typer.Option(help="Terms of the footage.")] = "",
+) -> None:
+    """Import rows of the public dataset."""
+    from avb_mcp.tasks.importers.dataset import Options
+    from avb_mcp.tasks.importers.dataset import import_dataset as run
+
+    run(dataset, media, out, Options(profiles, honesty, offline, prefix, licence), task_id or [])
+
+
+def import_release(
+    folder: Annotated[Path, typer.Argument(help="The release: tasks/<family>/<task>/task.toml.")],
+    media: Media,
+    out: Out,
+    task: Tasks = None,
+    prefix: Annotated[str, typer.Option(help="Stands before every task id.")] = "",
+    licence: Annotated[str, typer.Option(help="Terms of the footage.")] = "",
+) -> None:
+    """Import the release's task folders."""
+    from avb_mcp.tasks.importers.release import import_release as run
+
+    run(folder, media, out, prefix=prefix, licence=licence, tasks=task)
 
 
 def check(
@@ -128,3 +183,7 @@ def reseal(suite: SuiteFolder, task: Tasks = None) -> None:
 
     changed = take(suite, task or [])
     typer.echo(f"Changed: {', '.join(changed)}. They need new approvals." if changed else "Nothing has changed.")
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())

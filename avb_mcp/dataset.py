@@ -34,7 +34,7 @@ class DatasetFamily(StrEnum):
 
 
 class Row(BaseModel):
-    """What scoring needs of a row; the other columns (prompt, URLs) are not read."""
+    """What scoring needs of a row; the other columns (prompt, URLs) are the importer's."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -120,6 +120,11 @@ def _cell(row: Row) -> str:
     if not isinstance(cell, str) or not _CELL.fullmatch(cell):
         raise UserError(f"The rubric_json of task {row.task_id} names no cell such as v1/s1.")
     return cell
+
+
+def read_rows(dataset: Path, columns: list[str]) -> list[dict[str, Any]]:
+    """These columns of every row."""
+    return [row for file in _files(dataset) for row in _read(file, None, columns)]
 
 
 def _files(dataset: Path) -> list[Path]:

@@ -61,7 +61,9 @@ class Description:
             f"From left to right {self.left}, {self.middle}, {self.right}; {self.top} above, {self.bottom} below.",
             f"It is brightest at the {self.brightest} and has most detail at the {self.busiest}.",
             f"There is some {self.accent}." if self.accent else "",
-            f"Something moves, most of all at the {self.moving}." if self.moving else "Little moves.",
+            f"In the scene something moves, most of all at the {self.moving}."
+            if self.moving
+            else "Little moves in the scene.",
         ]
         return " ".join(sentence for sentence in sentences if sentence)
 

@@ -32,9 +32,14 @@ class Known:
 
 BUILDERS: dict[Family, Known] = {
     Family.REPAIR: Known("avb_mcp.tasks.builders.repair", frozenset({"kinds", "scheme", "min_s", "max_s"})),
-    Family.SEQUENCING: Known("avb_mcp.tasks.builders.sequencing", frozenset({"min_clips", "max_clips", "overview"})),
-    Family.ASSEMBLY: Known("avb_mcp.tasks.builders.assembly", frozenset({"slots", "distractors"})),
-    Family.REPURPOSE: Known("avb_mcp.tasks.builders.repurpose", frozenset({"brief", "rubric"})),
+    Family.SEQUENCING: Known(
+        "avb_mcp.tasks.builders.sequencing", frozenset({"min_clips", "max_clips", "overview", "cut_inside"})
+    ),
+    Family.ASSEMBLY: Known(
+        "avb_mcp.tasks.builders.assembly",
+        frozenset({"slots", "distractors", "variables", "shot_list", "generator"}),
+    ),
+    Family.REPURPOSE: Known("avb_mcp.tasks.builders.repurpose", frozenset({"brief", "rubric", "delivery"})),
 }
 
 

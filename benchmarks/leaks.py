@@ -1,0 +1,130 @@
+"""Do the files of sequencing and assembly tasks give the answers away? `python benchmarks/leaks.py [--media DIR]`
+
+Builds a task of each family per seed, each from a film of its own whose shots stand in random order, so that the film's
+content says nothing about order either. Then guesses by everything but the pictures, and compares with chance.
+With `--media` the shots are cut from real clips, otherwise they are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from avb_mcp.tasks.builders import assembly, sequencing
+from avb_mcp.tasks.builders._base import BuildRequest
+from avb_mcp.tasks.footage import RATE_HZ, Footage, open_footage, write_film
+from avb_mcp.tasks.spec import Source, answers_of, workspace_of
+from avb_mcp.tasks.suite import write_suite
+from benchmarks.cut_films import drawn_shot, read_shot, real_shots
+from benchmarks.leak_guesses import Guess, Seen, assembly_leaks, corrected, observe, order_leaks
+
+SIZE_PX, FPS = (320, 180), Fraction(24)
+SHOTS = (9, 13)
+SHOT_S = (0.8, 2.8)
+SHOWN = 8
+
+
+def make_film(path: Path, seed: int, media: Path | None) -> None:
+    """Shots in random order, of random lengths, each with a sound of its own."""
+    chance = random.Random(seed)
+    sources = real_shots(media) if media else []
+    count = chance.randint(*SHOTS)
+    lengths = [round(chance.uniform(*SHOT_S) * FPS) for _ in range(count)]
+    picked = chance.sample(sources, count) if sources else [None] * count
+    shots = [
+        read_shot(shot, length, chance) if shot else drawn_shot(length, chance)
+        for shot, length in zip(picked, lengths, strict=True)
+    ]
+    rng = np.random.default_rng(seed)
+    heard = np.concatenate([_noise(round(len(shot) / FPS * RATE_HZ), rng) for shot in shots])
+    write_film(path, _pictures(shots), FPS, heard[None].astype(np.float32))
+
+
+def _pictures(shots: list[list[NDArray[np.uint8]]]) -> Iterator[NDArray[np.uint8]]:
+    for shot in shots:
+        for picture in shot:
+            small = cv2.resize(picture, SIZE_PX, interpolation=cv2.INTER_AREA)
+            yield np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YUV_I420), np.uint8)
+
+
+def _noise(samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A tone in noise that swells and fades."""
+    time_s = np.arange(samples) / RATE_HZ
+    tone = np.sin(2 * np.pi * rng.uniform(100, 2000) * time_s)
+    swell = 0.6 + 0.4 * np.sin(2 * np.pi * rng.uniform(0.5, 3) * time_s)
+    return rng.uniform(0.05, 0.4) * swell * (tone + rng.uniform(0, 1) * rng.standard_normal(samples))
+
+
+def order_task(film: Footage, seed: int, folder: Path, request: BuildRequest) -> tuple[list[Seen], list[int]]:
+    """The clips of a sequencing task as a stranger sees them, and the true place of each."""
+    answers, workspace = _built(sequencing.plan([film], request.model_copy(update={"seed": seed})), film, folder)
+    order = json.loads((answers / "reference.json").read_text(encoding="utf-8"))["correct_order"]
+    names = sorted(order, key=int)
+    clips = [observe(workspace / "materials" / "clips" / f"{name}.mp4") for name in names]
+    return clips, [order.index(name) for name in names]
+
+
+def assembly_slots(film: Footage, seed: int, folder: Path, request: BuildRequest) -> list[tuple[list[Seen], int]]:
+    """The candidates of every slot as a stranger sees them, and which is the right one."""
+    answers, workspace = _built(assembly.plan([film], request.model_copy(update={"seed": seed})), film, folder)
+    reference = json.loads((answers / "reference.json").read_text(encoding="utf-8"))
+    found = []
+    for slot, right in zip(reference["slots"], reference["correct_assembly_in_slot_order"], strict=True):
+        names = sorted(slot["candidates"], key=int)
+        clips = [observe(workspace / "materials" / "clips" / f"{name}.mp4") for name in names]
+        found.append((clips, names.index(right)))
+    return found
+
+
+def _built(plans: list[assembly.TaskPlan], film: Footage, folder: Path) -> tuple[Path, Path]:
+    source = Source(name=film.name, sha256=film.sha256)
+    suite = write_suite(folder, plans, [source], lambda *_: None)
+    task = suite.tasks[-1].id
+    return answers_of(folder, task), workspace_of(folder, task)
+
+
+def report(title: str, guesses: list[Guess]) -> bool:
+    """Print the most telling guesses; whether any beats chance."""
+    rows = corrected(guesses)
+    print(f"\n{title}: {len(rows)} guesses, the {SHOWN} furthest from chance")
+    print(f"{'guess':<46}{'tasks':>6}{'score':>8}{'chance':>8}{'p':>9}{'p corrected':>13}")
+    for guess, p in rows[:SHOWN]:
+        figures = f"{guess.tasks:>6}{guess.score:>8.3f}{guess.chance:>8.3f}{guess.p:>9.4f}{p:>13.3f}"
+        print(f"{guess.name:<46}{figures}")
+    return any(p < 0.05 for _, p in rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--media", type=Path, help="the folder of shared clips; drawn shots without it")
+    parser.add_argument("--seeds", type=int, default=20)
+    options = parser.parse_args()
+    tasks, slots = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for seed in range(options.seeds):
+            make_film(folder / f"film{seed}.mp4", seed, options.media)
+            film = open_footage(folder / f"film{seed}.mp4")
+            request = BuildRequest(seed=0, count=1, slots=4)
+            tasks.append(order_task(film, seed, folder / f"order{seed}", request))
+            slots += assembly_slots(film, seed, folder / f"assembly{seed}", request)
+            print(f"\rseed {seed + 1} of {options.seeds}", end="", file=sys.stderr, flush=True)
+    leaking = [report("sequencing", order_leaks(tasks)), report("assembly", assembly_leaks(slots))]
+    print("\n" + ("LEAK: a guess beats chance" if any(leaking) else "no guess beats chance"))
+    return int(any(leaking))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
