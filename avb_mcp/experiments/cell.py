@@ -42,6 +42,8 @@ from harness_configs._base import FinishedRun, ReadBack
 from primitives._base import UserError
 
 SCORE_TIMEOUT_S = 1800
+NOT_THE_AGENTS = frozenset({Outcome.INFRA, Outcome.RATE_LIMIT, Outcome.STOPPED})
+"""Outcomes that say nothing about the agent: the verdict is kept, but it is no score."""
 MAX_KEPT_CHARACTERS = 20_000_000
 """Of an agent's output that is read back."""
 
@@ -122,7 +124,7 @@ def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop
         offered = [] if model is None else [sorted(request.tool_names) for request in model.requests]
         delivered = None if model is None else len({i.sha256 for r in model.requests for i in r.images})
     with clock.phase("read back"):
-        read = command.read_back(_finished(folder))
+        read = command.read_back(finished_run(folder))
         _keep_trajectory(folder, read, offered)
     with clock.phase("score"):
         verdict = _score(workspace, answers, folder)
@@ -143,7 +145,7 @@ def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop
             "tool_calls": sum(step.kind == "tool_call" for step in read.steps),
             "deliverables": _deliverables(workspace),
             "manipulation": manipulation,
-            "score": verdict.get("score") if verdict.get("status") != "error" else None,
+            "score": None if outcome in NOT_THE_AGENTS else verdict.get("score"),
             "verdict": verdict,
         }
     )
@@ -191,7 +193,7 @@ def _launch(job: CellJob, command: Command, folder: Path, relay: tuple[Path, int
     )
 
 
-def _finished(folder: Path) -> FinishedRun:
+def finished_run(folder: Path) -> FinishedRun:
     def text(name: str) -> str:
         with (folder / name).open(encoding="utf-8", errors="replace") as file:
             return file.read(MAX_KEPT_CHARACTERS)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     app.command("run")(run)
+    app.command("doctor")(doctor)
 
 
 def run(
@@ -76,3 +77,27 @@ def _engine(name: str, scheduler: str, workers: int) -> AbstractContextManager[E
     if name == "dask":
         return dask_engine(scheduler, workers)
     raise UserError(f"There is no engine {name!r}. Use local or dask.")
+
+
+def doctor(
+    harness: Annotated[str, typer.Option(help="claude_code, codex_cli, opencode, gemini_cli or openclaw.")],
+    isolation: Annotated[str, typer.Option(help="auto, bubblewrap or none.")] = "auto",
+) -> None:
+    """Drive a harness through a tiny task without a key, and say what reached the model."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from avb_mcp.experiments.doctor import examine
+    from avb_mcp.experiments.plan import Isolation
+    from harness_configs.registry import HARNESSES
+
+    if harness not in HARNESSES:
+        raise UserError(f"There is no harness {harness!r}. Use {', '.join(HARNESSES)}.")
+    if isolation not in list(Isolation):
+        raise UserError(f"There is no isolation {isolation!r}. Use {', '.join(Isolation)}.")
+    found = examine(harness, Isolation(isolation))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for finding in found:
+        table.add_row("ok" if finding.ok else "NO", finding.what, finding.seen)
+    Console(highlight=False, soft_wrap=True).print(table)
+    sys.exit(0 if all(finding.ok for finding in found) else 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from avb_mcp import __version__, npm
 from avb_mcp.experiments.arms import ArmSpec
+from avb_mcp.experiments.isolation import is_system
 from avb_mcp.experiments.plan import COMMAND, SCRIPTED, AgentSpec
 from avb_mcp.setup_harness import plan_setup, server_command, write_setup
 from harness_configs._base import KEY_VARIABLE, PROMPT, Endpoint, FinishedRun, ReadBack
@@ -83,7 +84,7 @@ def _harness(agent: AgentSpec, seat: Seat) -> Command:
         environment={"PATH": tool.search_path, **plan.setup.environment},
         secrets={**keys, **plan.setup.secrets},
         read_back=harness.read_back,
-        readable=(npm.tools_folder(), *_folders_of(tool.search_path), *_folders_of(os.pathsep.join(tool.argv))),
+        readable=(npm.tools_folder(), *_folders_of(tool.search_path), *(Path(part) for part in tool.argv)),
         versions={"harness": f"{harness.package.name} {harness.package.version}", "avb-mcp": __version__},
     )
 
@@ -149,6 +150,6 @@ def scripted_policy(agent: AgentSpec) -> str:
 
 
 def _folders_of(search_path: str) -> tuple[Path, ...]:
-    """The installation around each program's folder: `bin` beside `lib`."""
-    folders = [Path(part) for part in search_path.split(os.pathsep) if part]
+    """The installation around each program's folder: `bin` beside `lib`. The system's own is there anyway."""
+    folders = [Path(part) for part in search_path.split(os.pathsep) if part and not is_system(Path(part))]
     return tuple(folder.parent if folder.name == "bin" else folder for folder in folders)

@@ -69,6 +69,8 @@ def wrapped(argv: Iterable[str], view: View, network: Network) -> tuple[str, ...
     options = [shutil.which(PROGRAM) or PROGRAM, *_system()]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]
     for path in _existing((*python_parts(), *view.readable)):
+        if any(own.is_relative_to(path) for own in (view.workspace, view.home)):
+            raise UserError(f"{path} holds the cell's own folder, so that other cells would be seen through it.")
         options += ["--ro-bind", str(path), str(path)]
     for path in (view.workspace, view.home, *view.writable):
         options += ["--bind", str(path), str(path)]
@@ -88,7 +90,7 @@ def python_parts() -> tuple[Path, ...]:
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
     specs = [importlib.util.find_spec(name) for name in _PACKAGES]
     packages = {Path(spec.origin).parent for spec in specs if spec is not None and spec.origin is not None}
-    return tuple(sorted(path for path in prefixes | packages if not _is_system(path)))
+    return tuple(sorted(path for path in prefixes | packages if not is_system(path)))
 
 
 def _system() -> list[str]:
@@ -103,10 +105,11 @@ def _system() -> list[str]:
     return options
 
 
-def _is_system(path: Path) -> bool:
+def is_system(path: Path) -> bool:
+    """Whether a path lies in the part of the system that every cell sees."""
     return any(path.is_relative_to(name) for name in _SYSTEM)
 
 
 def _existing(paths: Iterable[Path]) -> list[Path]:
     """Shorter paths first, so that a part inside another is not covered by it."""
-    return sorted({path for path in paths if path.exists() and not _is_system(path)}, key=lambda path: len(path.parts))
+    return sorted({path for path in paths if path.exists() and not is_system(path)}, key=lambda path: len(path.parts))

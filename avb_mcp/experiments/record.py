@@ -13,7 +13,7 @@ from harness_configs._base import TokenUsage
 
 
 class Outcome(StrEnum):
-    """How an attempt ended. Only `done` has a score that counts as the agent's."""
+    """How an attempt ended."""
 
     DONE = "done"
     RATE_LIMIT = "rate_limit"

@@ -74,7 +74,7 @@ def live(console: Console, total: int, finished: int) -> Iterator[Watcher]:
             if record is None:
                 bar.update(line, description=", ".join(name[:60] for name in running[:3]))
                 return
-            bar.console.print(_line(record), markup=False, highlight=False)
+            bar.console.print(_line(record), markup=False, highlight=False, soft_wrap=True)
             if record.final:
                 bar.advance(line)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from primitives._base import UserError
+
+WIDE = 160
+"""Columns where there is no terminal: in a file nothing need be cut short."""
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +36,7 @@ def report(
     )
     if not folders:
         raise UserError(f"{runs} holds no {LEDGER_FILE}. Give a folder that `avb-mcp run` made.")
-    listed, console = load_prices(prices), Console(highlight=False)
+    listed, console = load_prices(prices), Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
     for folder in folders:
         rows = rows_of(running.load_expected(folder), Ledger(folder).records(), listed)
         (folder / "report.csv").write_text(as_csv(rows), encoding="utf-8")
