@@ -34,8 +34,11 @@ class Prices(_Model):
     models: dict[str, Price]
 
     def cost_usd(self, model: str, usage: TokenUsage | None) -> float | None:
-        """What the tokens cost; None where the usage or the price is not known. Reasoning is priced as output."""
-        price = self.models.get(model)
+        """What the tokens cost; None where the usage or the price is not known. Reasoning is priced as output.
+
+        A name with a provider before it (`openai/gpt-5.5`) has the model's price unless it is listed itself.
+        """
+        price = self.models.get(model) or self.models.get(model.rpartition("/")[2])
         if usage is None or price is None:
             return None
         dollars = (

@@ -15,6 +15,12 @@ def test_five_buckets_are_priced_and_reasoning_as_output() -> None:
     assert load_prices().cost_usd("claude-opus-4-7", MILLION) == pytest.approx(5 + 0.5 + 6.25 + 25 + 25)
 
 
+def test_a_model_costs_the_same_under_its_providers_name() -> None:
+    prices = load_prices()
+
+    assert prices.cost_usd("anthropic/claude-opus-4-7", MILLION) == prices.cost_usd("claude-opus-4-7", MILLION)
+
+
 def test_what_is_not_known_has_no_price_rather_than_none_to_pay() -> None:
     prices = load_prices()
 
