@@ -26,13 +26,13 @@ from avb_mcp.tasks.builders import assembly, sequencing
 from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.footage import RATE_HZ, Footage, open_footage, write_film
 from avb_mcp.tasks.spec import Source, answers_of, workspace_of
-from avb_mcp.tasks.suite import write_suite
+from avb_mcp.tasks.suite import TaskPlan, write_suite
 from benchmarks.cut_films import drawn_shot, read_shot, real_shots
 from benchmarks.leak_guesses import Guess, Seen, assembly_leaks, corrected, observe, order_leaks
 
 SIZE_PX, FPS = (320, 180), Fraction(24)
 SHOTS = (9, 13)
-SHOT_S = (0.8, 2.8)
+SHOT_S = (1.2, 3.2)
 SHOWN = 8
 
 
@@ -88,7 +88,7 @@ def assembly_slots(film: Footage, seed: int, folder: Path, request: BuildRequest
     return found
 
 
-def _built(plans: list[assembly.TaskPlan], film: Footage, folder: Path) -> tuple[Path, Path]:
+def _built(plans: list[TaskPlan], film: Footage, folder: Path) -> tuple[Path, Path]:
     source = Source(name=film.name, sha256=film.sha256)
     suite = write_suite(folder, plans, [source], lambda *_: None)
     task = suite.tasks[-1].id
