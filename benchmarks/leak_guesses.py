@@ -95,10 +95,11 @@ def order_guesses(clips: Sequence[Seen]) -> dict[str, list[int]]:
         if f"{kind} packet -1 size" in clips[0]:
             ends = np.array([clip[f"{kind} packet -1 size"] for clip in clips])
             starts = np.array([clip[f"{kind} packet 1 size"] for clip in clips])
-            guesses[f"{kind} last packet like the next first"] = chain(_ranks(ends), _ranks(starts))
-            guesses[f"{kind} first packet like the next first"] = chain(_ranks(starts), _ranks(starts))
             means = np.array([clip[f"{kind} mean size"] for clip in clips])
-            guesses[f"{kind} mean size like the next"] = chain(_ranks(means), _ranks(means))
+            guesses[f"{kind} last packet ranks like the next first"] = chain(_ranks(ends), _ranks(starts))
+            guesses[f"{kind} last packet like the next first"] = chain(ends, starts)
+            guesses[f"{kind} first packet like the next first"] = chain(starts, starts)
+            guesses[f"{kind} mean size like the next"] = chain(means, means)
     return guesses
 
 
@@ -161,7 +162,7 @@ def _order_guess(name: str, rows: Sequence[tuple[int, float, float]], chance: _C
     mean = float(np.mean([score for _, score, _ in rows]))
     drawn = chance.means([n for n, _, _ in rows])
     above, below = np.mean(drawn >= mean - 1e-12), np.mean(drawn <= mean + 1e-12)
-    p_score = min(1.0, 2 * max(min(above, below), 1 / SIMULATIONS))
+    p_score = min(1.0, 2 * max(min(float(above), float(below)), 1 / SIMULATIONS))
     # The score is blunt where an order is half right; rank correlation is not, so the smaller of the two counts.
     spread = sqrt(sum(2 * (2 * n + 5) / (9 * n * (n - 1)) for n, _, _ in rows))
     p_tau = erfc(abs(sum(tau for _, _, tau in rows)) / spread / sqrt(2))
