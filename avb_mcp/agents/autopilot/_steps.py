@@ -12,6 +12,8 @@ from avb_mcp.agents.autopilot._sheets import Values
 
 AROUND = 4
 """Samples on either side that a step is judged by."""
+AT_ONCE = 0.6
+"""Share of a step that happens between two neighbouring samples."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,11 @@ def steps(times_s: Values, values: Values, shots: Sequence[Span], least: float) 
         part, when = curve[inside], times_s[inside]
         jumps = np.array([_jump(part, at) for at in range(1, len(part))])
         lengths = np.linalg.norm(jumps, axis=1)
-        usual = float(np.median(np.linalg.norm(np.diff(part, axis=0), axis=1)))
+        at_once = np.linalg.norm(np.diff(part, axis=0), axis=1)
+        usual = float(np.median(at_once))
         for at in _peaks(lengths):
-            if lengths[at] >= max(least, 4 * usual):
+            # What drifts also differs across a few samples; a defect begins between two.
+            if lengths[at] >= max(least, 4 * usual) and at_once[at] >= AT_ONCE * lengths[at]:
                 size = float(jumps[at, 0]) if curve.shape[1] == 1 else float(lengths[at])
                 found.append(Step(float(when[at + 1]), size, float(when[at])))
     return found
@@ -48,7 +52,7 @@ def steps(times_s: Values, values: Values, shots: Sequence[Span], least: float) 
 def _jump(part: Values, at: int) -> Values:
     """The mean just after a place less the mean just before it."""
     before, after = part[max(0, at - AROUND) : at], part[at : at + AROUND]
-    return np.asarray(np.median(after, axis=0) - np.median(before, axis=0), np.float32)
+    return np.asarray(after.mean(axis=0) - before.mean(axis=0), np.float32)
 
 
 def _peaks(lengths: Values) -> list[int]:

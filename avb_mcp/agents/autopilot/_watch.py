@@ -13,10 +13,12 @@ from avb_mcp.agents._delivery import Span, list_shots
 from avb_mcp.agents.autopilot._sheets import MAX_CELLS, Cell, Pixels, Values, look, small_lab
 
 MAX_SHEETS = 24
-SHARP_CELLS = 36
+SHARP_CELLS = 40
 """Cells of a sheet that is looked at for sharpness: large enough to show the film's own pixels."""
 REGION_SHARE = 0.4
-SHARP_EVERY_S = 0.2
+SHARP_EVERY_S = 0.1
+MAX_SHOTS = 40
+"""Shots that are looked at for sharpness, the longest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +66,17 @@ def watch(tools: Tools, path: str) -> Watched:
 
 
 def watch_sharpness(tools: Tools, film: Watched) -> tuple[Values, Values]:
-    """Times, and the logarithm of how much fine detail a textured part of the picture has at each."""
-    region = textured_region(look(tools, film.path, count=9))
-    count = max(2, int(film.duration_s / SHARP_EVERY_S))
-    wanted = [film.duration_s * (number + 0.5) / count for number in range(count)]
+    """Times, and the logarithm of how much fine detail the most textured part of each shot has at each."""
     times, values = [], []
-    for first in range(0, len(wanted), SHARP_CELLS):
-        for cell in look(tools, film.path, times_s=wanted[first : first + SHARP_CELLS], region=region):
+    for shot in sorted(film.shots, key=lambda span: -span.length_s)[:MAX_SHOTS]:
+        count = max(4, min(SHARP_CELLS, int(shot.length_s / SHARP_EVERY_S)))
+        wanted = [shot.start_s + shot.length_s * (number + 0.5) / count for number in range(count)]
+        region = textured_region(look(tools, film.path, times_s=wanted[:: max(1, count // 3)][:4]))
+        for cell in look(tools, film.path, times_s=wanted, region=region):
             times.append(cell.time_s)
             values.append(detail(cell.picture))
-    return np.array(times, np.float32), np.array(values, np.float32)
+    order = np.argsort(times)
+    return np.array(times, np.float32)[order], np.array(values, np.float32)[order]
 
 
 def detail(picture: Pixels) -> float:

@@ -20,6 +20,8 @@ from avb_mcp.agents.autopilot._watch import Watched, watch
 
 OUTPUT = "work/fixed.mp4"
 MIN_CONFIDENCE = 0.3
+MIN_COLOUR_GAIN_DB = 2.5
+"""Light that only drifts is matched by less than this."""
 _SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
 _ORDER_WORDS = r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
 _TIME_WORDS = r"\b(again|twice|just seen|longer|runs a little|stutter|hiccup|trips|stumbl|connection|breath|line had)"
@@ -125,7 +127,7 @@ def _match_colour(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | N
     data = tools.call(
         "color_match", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, output=OUTPUT
     ).data
-    if not data.get("output"):
+    if not data.get("output") or data["psnr_after_db"] - data["psnr_before_db"] < MIN_COLOUR_GAIN_DB:
         return None
     told = f"Colour matched by {data['method']}: {data['psnr_before_db']} dB before, {data['psnr_after_db']} dB after."
     return Repaired(data["output"], [_finding("colour shift", suspect)], [], told)

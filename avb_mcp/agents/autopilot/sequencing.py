@@ -13,7 +13,9 @@ from avb_mcp.agents.autopilot._path import Costs, best_order
 from avb_mcp.agents.autopilot._sheets import Cell, Values, look_at_all, small_lab
 
 FRAMES_PER_CLIP = 3
-HISTOGRAM_WEIGHT = 0.5
+LIGHT_WEIGHT = 2.0
+UPPER_ROWS = 6
+"""Of sixteen: sky, ceiling, lamps."""
 OUTPUT = "work/solution.mp4"
 
 
@@ -62,12 +64,12 @@ def join_costs(seen: Sequence[Sequence[Cell]]) -> Costs:
 
 
 def _features(cell: Cell) -> tuple[Values, Values]:
-    """A tiny picture, and its colours regardless of where they are: sorted values of every channel."""
+    """The colours of a picture regardless of where they are, and its light: the rows of its upper part."""
     lab = small_lab(cell.picture)
-    return lab, np.sort(lab.reshape(-1, 3), axis=0)
+    return np.sort(lab.reshape(-1, 3), axis=0), lab[:UPPER_ROWS].mean(axis=1)
 
 
 def _distance(a: tuple[Values, Values], b: tuple[Values, Values]) -> float:
-    placed = float(np.abs(a[0] - b[0]).mean())
-    colours = float(np.abs(a[1] - b[1]).mean())
-    return (1 - HISTOGRAM_WEIGHT) * placed + HISTOGRAM_WEIGHT * colours
+    """Shots of one scene share their light more than what stands in them."""
+    colours, light = (float(np.abs(one - other).mean()) for one, other in zip(a, b, strict=True))
+    return colours + LIGHT_WEIGHT * light
