@@ -37,10 +37,11 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md
+	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md docs/suites.md
 
 docs: $(STAMP)
-	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md
+	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md docs/suites.md
+	$(BIN)/python -m avb_mcp.docs
 
 test-mcp: $(STAMP)
 	$(BIN)/python -m pytest -m conformance -v tests/conformance

@@ -3,7 +3,7 @@
     python benchmarks/suite_real.py <folder with the real clips> [--out folder] [--skip-attacks]
 
 Every repair defect of both schemes, two sequencing tasks, two assembly tasks and one repurpose task. Clips that are too
-short alone are joined into reels of 480x270 at 25 fps first. A suite that is already in --out is not built again.
+short alone are joined into reels of 320x180 at 25 fps first. A suite that is already in --out is not built again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 from avb_mcp.tasks.builders.repair import kinds
 from avb_mcp.tasks.footage import RATE_HZ, Footage, Image, Sound, frames, open_footage, sound, write_film
 
-SIZE, FPS = (480, 270), Fraction(25)
-PART_S = 12.0
+SIZE, FPS = (320, 180), Fraction(25)
+PART_S = 9.0
 """No clip fills more of a reel than this."""
 REELS = {
     "bunny": ["film/bbb_480p_30s.mp4", "film/oa4_launch.webm", "film/bbb_1280x720_5s_5.1.mp4", "film/bikes.mp4"],
@@ -56,7 +56,9 @@ def main() -> int:
     parser.add_argument("footage", type=Path)
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "avb-suite-real")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--max-s", type=float, default=24.0, help="longest repair film")
+    parser.add_argument(
+        "--repair-s", type=float, nargs=2, default=(10.0, 14.0), help="shortest and longest repair film"
+    )
     parser.add_argument("--skip-attacks", action="store_true")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -64,7 +66,7 @@ def main() -> int:
     reels = [reel(name, args.footage, args.out) for name in REELS]
     if not suite.exists():
         licences = [_licences(name, args.footage) for name in REELS]
-        for words in plan_builds(args.seed, args.max_s):
+        for words in plan_builds(args.seed, *args.repair_s):
             terms = [word for licence in licences for word in ("--licence", licence)]
             sources = [word for path in reels for word in ("--source", str(path))]
             told = ["--provenance", f"joined from {args.footage.name}"]
@@ -76,11 +78,12 @@ def main() -> int:
     return failed if args.skip_attacks else avb("check", str(suite), "--attacks") or failed
 
 
-def plan_builds(seed: int, max_s: float) -> Iterator[list[str]]:
+def plan_builds(seed: int, min_s: float, max_s: float) -> Iterator[list[str]]:
     """The words of the build commands."""
     for scheme in ("h1", "v3"):
         count = len(kinds(scheme))
-        yield ["repair", "--scheme", scheme, "--count", str(count), "--seed", str(seed), "--max-s", str(max_s)]
+        lengths = ["--min-s", str(min_s), "--max-s", str(max_s)]
+        yield ["repair", "--scheme", scheme, "--count", str(count), "--seed", str(seed), *lengths]
     yield ["sequencing", "--count", "2", "--seed", str(seed), "--max-clips", "9", "--cut-inside"]
     yield ["assembly", "--count", "2", "--seed", str(seed)]
     yield ["repurpose", "--count", "1", "--seed", str(seed)]
