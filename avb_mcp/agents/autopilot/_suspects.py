@@ -12,11 +12,11 @@ from avb_mcp.agents._client import Tools
 from avb_mcp.agents._delivery import Span
 from avb_mcp.agents.autopilot._sheets import Values, look
 from avb_mcp.agents.autopilot._steps import Step, steps
-from avb_mcp.agents.autopilot._watch import Watched, detail, textured_region, watch_sharpness
+from avb_mcp.agents.autopilot._watch import Watched, detail, sharp_region, watch_sharpness
 
 COLOUR_STEP = 1.6
 """Jump of the colour figures (Lab units) inside a shot from which it may be a grade."""
-DETAIL_STEP = 0.45
+DETAIL_STEP = 0.2
 """Jump of the logarithm of fine detail from which it may be a blur."""
 MIN_WINDOW_S, MAX_WINDOW_S = 0.5, 12.0
 MIN_GAIN = 0.12
@@ -96,15 +96,14 @@ def _to_a_cut(tools: Tools, film: Watched, jump: Step) -> Suspect:
 def _exactly(tools: Tools, film: Watched, jump: Step) -> float:
     """The frame at which a change of sharpness happens, looked at frame by frame."""
     shot = film.shot_of(jump.before_s)
-    start_s, end_s = max(shot.start_s, jump.before_s - 0.2), min(shot.end_s, jump.time_s + 0.2)
-    whole = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True)
-    region = textured_region(whole)
-    cells = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True, region=region)
+    start_s, end_s = max(shot.start_s, jump.before_s - 0.1), min(shot.end_s, jump.time_s + 0.1)
+    where = sharp_region(tools, film, shot)
+    cells = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True, **where)
     values = np.array([detail(cell.picture) for cell in cells])
-    if len(values) < 3:
+    jumps = [values[at : at + 2].mean() - values[max(0, at - 2) : at].mean() for at in range(1, len(values))]
+    if not jumps:
         return jump.time_s
-    jumps = [abs(values[at:].mean() - values[:at].mean()) for at in range(1, len(values))]
-    return cells[int(np.argmax(jumps)) + 1].time_s
+    return cells[int(np.argmax(np.array(jumps) * np.sign(jump.size))) + 1].time_s
 
 
 def out_of_order(film: Watched) -> list[Suspect]:

@@ -134,26 +134,27 @@ def _match_colour(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | N
 
 
 def _sharpen(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
-    """Whichever of the two filters brings the figures nearer to the film around."""
-    best: tuple[float, dict[str, Any]] | None = None
-    for kind in ("deblur", "upscale", "sharpen"):
-        reply = tools.try_call(
-            "restore_video",
-            path=film.path,
-            start_s=suspect.start_s,
-            end_s=suspect.end_s,
-            kind=kind,
-            output=f"work/{kind}.mp4",
-        )
+    """Shot by shot: a filter is learned from the sharp part of the same shot."""
+    path, told = film.path, []
+    for number, shot in enumerate(film.shots):
+        start_s, end_s = max(shot.start_s, suspect.start_s), min(shot.end_s, suspect.end_s)
+        if end_s - start_s < 2 / film.fps:
+            continue
+        better = _sharper(tools, path, start_s, end_s, number)
+        if better is not None:
+            path = better["output"]
+            told.append(f"{start_s:.2f} to {end_s:.2f} s: {better['method']}, {better['before']} to {better['after']}.")
+    return Repaired(path, [_finding("blur", suspect)], [], "\n".join(told)) if told else None
+
+
+def _sharper(tools: Tools, path: str, start_s: float, end_s: float, number: int) -> dict[str, Any] | None:
+    """The first of the filters that helps, by the tool's own figures."""
+    window = {"path": path, "start_s": round(start_s, 3), "end_s": round(end_s, 3)}
+    for kind in ("deblur", "sharpen"):
+        reply = tools.try_call("restore_video", **window, kind=kind, output=f"work/sharp{number}.mp4")
         if not reply.is_error:
-            data = reply.data
-            off = abs(data["after"] - data["around"]) if data.get("around") is not None else -data["after"]
-            if best is None or off < best[0]:
-                best = off, data
-    if best is None:
-        return None
-    told = f"{best[1]['kind']} by {best[1]['method']}: {best[1]['measure']} {best[1]['before']} to {best[1]['after']}."
-    return Repaired(best[1]["output"], [_finding("blur", suspect)], [], told)
+            return reply.data
+    return None
 
 
 def _reorder(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
