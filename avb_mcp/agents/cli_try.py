@@ -28,6 +28,7 @@ def try_suite(
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks; may be repeated.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the runs are kept. Default: nowhere.")] = None,
+    jobs: Annotated[int, typer.Option(help="Runs at a time.", min=1)] = 1,
     disable: Annotated[str, typer.Option(help="Serve without these primitives, separated by commas.")] = "",
 ) -> None:
     """Put agents without a model through a suite over real stdio, score what they hand in, print the table."""
@@ -42,7 +43,7 @@ def try_suite(
     with tempfile.TemporaryDirectory(prefix="avb-try-") as scratch:
         folder = out or Path(scratch)
         require_apart(folder, suite)
-        runs = _watched(cases, agents, folder, without)
+        runs = _watched(cases, agents, folder, without, jobs)
         console = Console(highlight=False)
         console.print(table_of(runs))
         for run in runs:
@@ -51,7 +52,9 @@ def try_suite(
     sys.exit(1 if any(run.error is not None for run in runs) else 0)
 
 
-def _watched(cases: Sequence[Case], agents: Sequence[Agent], out: Path, disable: Sequence[str]) -> list[Run]:
+def _watched(
+    cases: Sequence[Case], agents: Sequence[Agent], out: Path, disable: Sequence[str], jobs: int
+) -> list[Run]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -59,13 +62,14 @@ def _watched(cases: Sequence[Case], agents: Sequence[Agent], out: Path, disable:
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("", total=None)
+        line = bar.add_task("", total=len(cases) * len(agents))
         return run_all(
             cases,
             agents,
             out,
             lambda done, total, what: bar.update(line, completed=done, total=total, description=what),
-            disable,
+            disable=disable,
+            jobs=jobs,
         )
 
 

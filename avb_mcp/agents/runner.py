@@ -13,6 +13,7 @@ import shutil
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,18 +153,23 @@ def _scored(run: Run, case: Case, workspace: Path, folder: Path) -> Run:
 
 
 Progress = Callable[[int, int, str], None]
-"""How many runs are done, of how many, and which one starts now."""
+"""How many runs are done, of how many, and which one was the last."""
 
 
 def run_all(
-    cases: Sequence[Case], agents: Sequence[Agent], out: Path, progress: Progress, disable: Sequence[str] = ()
+    cases: Sequence[Case],
+    agents: Sequence[Agent],
+    out: Path,
+    progress: Progress,
+    *,
+    disable: Sequence[str] = (),
+    jobs: int = 1,
 ) -> list[Run]:
-    """Every agent on every task, one after the other."""
-    runs: list[Run] = []
-    total = len(cases) * len(agents)
-    for case in cases:
-        for agent in agents:
-            progress(len(runs), total, f"{agent.name} on {case.workspace.name}")
-            runs.append(run_agent(case, agent, out, disable))
-    progress(total, total, "done")
-    return runs
+    """Every agent on every task, `jobs` at a time; in the order of the tasks."""
+    pairs = [(case, agent) for case in cases for agent in agents]
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(run_agent, case, agent, out, disable): (case, agent) for case, agent in pairs}
+        for done, future in enumerate(as_completed(waiting), 1):
+            case, agent = waiting[future]
+            progress(done, len(pairs), f"{agent.name} on {case.workspace.name}")
+        return [future.result() for future in waiting]
