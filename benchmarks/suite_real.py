@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "avb-suite-real")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
-        "--repair-s", type=float, nargs=2, default=(10.0, 14.0), help="shortest and longest repair film"
+        "--repair-s", type=float, nargs=2, default=(10.0, 16.0), help="shortest and longest repair film"
     )
     parser.add_argument("--skip-attacks", action="store_true")
     args = parser.parse_args()
@@ -65,12 +65,13 @@ def main() -> int:
     suite = args.out / "suite"
     reels = [reel(name, args.footage, args.out) for name in REELS]
     if not suite.exists():
-        licences = [_licences(name, args.footage) for name in REELS]
-        for words in plan_builds(args.seed, *args.repair_s):
-            terms = [word for licence in licences for word in ("--licence", licence)]
-            sources = [word for path in reels for word in ("--source", str(path))]
+        terms = [_licences(name, args.footage) for name in REELS]
+        for words, chosen in plan_builds(args.seed, *args.repair_s):
+            sources = [
+                word for number in chosen for word in ("--source", str(reels[number]), "--licence", terms[number])
+            ]
             told = ["--provenance", f"joined from {args.footage.name}"]
-            if avb("build", *words, *sources, *terms, *told, "--out", str(suite)):
+            if avb("build", *words, *sources, *told, "--out", str(suite)):
                 return 1
     avb("approve", str(suite), "--by", "First Reviewer (script)")
     avb("approve", str(suite), "--by", "Second Reviewer (script)")
@@ -78,15 +79,17 @@ def main() -> int:
     return failed if args.skip_attacks else avb("check", str(suite), "--attacks") or failed
 
 
-def plan_builds(seed: int, min_s: float, max_s: float) -> Iterator[list[str]]:
-    """The words of the build commands."""
+def plan_builds(seed: int, min_s: float, max_s: float) -> Iterator[tuple[list[str], list[int]]]:
+    """The words of the build commands, and the reels that each uses: every third defect of a scheme has its own."""
     for scheme in ("h1", "v3"):
-        count = len(kinds(scheme))
-        lengths = ["--min-s", str(min_s), "--max-s", str(max_s)]
-        yield ["repair", "--scheme", scheme, "--count", str(count), "--seed", str(seed), *lengths]
-    yield ["sequencing", "--count", "2", "--seed", str(seed), "--max-clips", "9", "--cut-inside"]
-    yield ["assembly", "--count", "2", "--seed", str(seed)]
-    yield ["repurpose", "--count", "1", "--seed", str(seed)]
+        for number in range(len(REELS)):
+            names = kinds(scheme)[number :: len(REELS)]
+            lengths = ["--min-s", str(min_s), "--max-s", str(max_s)]
+            count = ["--count", str(len(names)), "--seed", str(seed + number)]
+            yield ["repair", "--kinds", ",".join(names), *count, *lengths], [number]
+    yield ["sequencing", "--count", "2", "--seed", str(seed), "--max-clips", "9", "--cut-inside"], [0, 1]
+    yield ["assembly", "--count", "2", "--seed", str(seed)], [1, 2]
+    yield ["repurpose", "--count", "1", "--seed", str(seed)], [2]
 
 
 def avb(*words: str) -> int:

@@ -23,7 +23,6 @@ from avb_mcp.tasks.check.run import Checked, as_json, check_suite, gates_named
 from avb_mcp.tasks.spec import load_suite
 from primitives._base import UserError
 from tests.avb_mcp.tasks.suites import order_plan, repair_plan, write
-from verifiers.video_repair.schema import Kind as Defect
 
 ORDER, REPAIR = "order-1", "repair-1"
 
@@ -263,13 +262,12 @@ def test_answers_that_do_not_fit_the_materials_fail_the_verifier_gate(suite: Pat
     assert "the oracle scores" in said(check_suite(suite, [GateName.VERIFIER], [ORDER]), GateName.VERIFIER)
 
 
-def test_anchors_that_are_not_what_the_files_measure_fail_the_verifier_gate(tmp_path: Path) -> None:
-    write(tmp_path / "s", repair_plan(defect=Defect.BLUR))
-    file = tmp_path / "s" / "answers" / REPAIR / "truth.json"
+def test_anchors_that_are_not_what_the_files_measure_fail_the_verifier_gate(suite: Path) -> None:
+    file = suite / "answers" / REPAIR / "truth.json"
     truth = json.loads(file.read_text(encoding="utf-8"))
     truth["anchors"]["psnr_db"]["broken"] -= 5.0
     file.write_text(json.dumps(truth), encoding="utf-8")
-    found = said(check_suite(tmp_path / "s", [GateName.VERIFIER]), GateName.VERIFIER, REPAIR)
+    found = said(check_suite(suite, [GateName.VERIFIER], [REPAIR]), GateName.VERIFIER, REPAIR)
     assert "the broken anchor of psnr_db is stored as" in found
     assert "verbatim broken" not in found, "copies of the broken film are refused whatever the anchors say"
 
