@@ -10,7 +10,10 @@ import numpy as np
 
 from avb_mcp.attacks._clips import MASTER, write_clip
 from avb_mcp.attacks._footage import Footage, generated_footage
+from avb_mcp.attacks.assembly import build as build_assembly
 from avb_mcp.attacks.repair import build as build_repair
+from avb_mcp.attacks.repair_v3 import GRADE
+from avb_mcp.attacks.repair_v3 import build as build_v3
 from avb_mcp.tasks.answers import load_answer, order_answer
 from avb_mcp.tasks.spec import Source, Suite
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
@@ -67,6 +70,38 @@ def repair_plan(task_id: str = "repair-1", defect: Defect = Defect.COLOUR_SHIFT,
         return Made(task, "Something looks off in broken.mp4. Hand in fixed.mp4 and report.md.", answer)
 
     return TaskPlan(task_id, Family.REPAIR, f"test/{defect}", (source,), 1, make)
+
+
+def v3_plan(task_id: str = "repair-2", source: str = "b.mp4") -> TaskPlan:
+    """A colour grade by the released scheme."""
+
+    def make(bench: Bench) -> Made:
+        build_v3(GRADE, generated_footage(), bench.answers)
+        (bench.answers / "report.md").unlink()
+        (bench.answers / "broken.mp4").replace(bench.materials / "broken.mp4")
+        answer = load_answer(bench.answers).model_copy(update={"task_id": task_id})
+        wanted = [Deliverable(name="fixed.mp4", kind=Kind.VIDEO), Deliverable(name="report.md", kind=Kind.REPORT)]
+        task = Task(id=task_id, family=Family.REPAIR, deliverables=wanted, limits=LIMITS)
+        return Made(task, "Something looks off in broken.mp4. Hand in fixed.mp4 and report.md.", answer)
+
+    return TaskPlan(task_id, Family.REPAIR, "test/v3", (source,), 1, make)
+
+
+def assembly_plan(task_id: str = "assembly-1", source: str = "a.mp4") -> TaskPlan:
+    """Four slots with three candidates each."""
+
+    def make(bench: Bench) -> Made:
+        built = build_assembly(generated_footage(), bench.answers)
+        shutil.copytree(bench.answers / "clips", bench.materials / "clips")
+        answer = load_answer(bench.answers).model_copy(update={"task_id": task_id})
+        wanted = [
+            Deliverable(name="solution.json", kind=Kind.PICKS, clips=list(built.clips), slots=len(built.right)),
+            Deliverable(name="solution.mp4", kind=Kind.VIDEO),
+        ]
+        task = Task(id=task_id, family=Family.ASSEMBLY, deliverables=wanted, limits=LIMITS)
+        return Made(task, "Fill the slots from materials/clips: solution.json and solution.mp4.", answer)
+
+    return TaskPlan(task_id, Family.ASSEMBLY, "test/assembly", (source,), 1, make)
 
 
 def write(out: Path, *plans: TaskPlan) -> Suite:
