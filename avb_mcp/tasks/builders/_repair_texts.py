@@ -18,7 +18,7 @@ _OPENINGS = (
 )
 _CLOSINGS = (
     "I cannot tell you more than that; please find it and put it right. Leave everything else as it is.",
-    "You have better eyes and ears than I have. Please repair it and touch nothing that is in order.",
+    "You have better eyes and ears than I have. Please repair it and touch nothing that is fine as it is.",
     "Please set it right without changing the rest, and tell me what you found and where.",
 )
 _SHARED = f"""\
