@@ -106,6 +106,8 @@ class SlotsAsked:
     length_s: float
     variables: Sequence[Variable]
     """Which one changes, slot by slot in turn."""
+    aspect: float
+    """Of the clips."""
 
 
 def stretches(footage: Sequence[Footage], shot_list: Path | None) -> list[Stretch]:
@@ -116,13 +118,12 @@ def stretches(footage: Sequence[Footage], shot_list: Path | None) -> list[Stretc
 
 
 def draw_candidates(
-    middle: Image, variables: Sequence[Variable], count: int, rng: np.random.Generator
+    middle: Image, variables: Sequence[Variable], count: int, aspect: float, rng: np.random.Generator
 ) -> Candidates | None:
     """`count` cameras that differ in the first of the variables in which they can be told apart.
 
     All values are drawn alike and the right one is the first drawn: nothing but the storyboard makes it right.
     """
-    aspect = middle.shape[1] / (middle.shape[0] * 2 / 3)
     for variable in variables:
         if len(VALUES[variable]) < count:
             continue
@@ -147,7 +148,7 @@ def find_slots(places: Sequence[Stretch], ask: SlotsAsked, rng: np.random.Genera
             return
         turn = len(found) % len(ask.variables)
         variables = [*ask.variables[turn:], *ask.variables[:turn]]
-        candidates = draw_candidates(source.middle, variables, ask.candidates, rng)
+        candidates = draw_candidates(source.middle, variables, ask.candidates, ask.aspect, rng)
         if candidates is not None:
             found.append(FoundSlot(source, candidates))
             pictures.append(picture)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -19,8 +20,16 @@ from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.builders._moves import Variable
 from avb_mcp.tasks.builders._shot_look import camera_motion, small_luma
 from avb_mcp.tasks.builders._slots import draw_candidates
-from avb_mcp.tasks.builders.storyboard import FIELDS, Storyboard, assembly_brief, storyboard_text
+from avb_mcp.tasks.builders.storyboard import (
+    FIELDS,
+    SHOT_LANGUAGE,
+    Storyboard,
+    assembly_brief,
+    storyboard_text,
+    strip_field,
+)
 from avb_mcp.tasks.footage import frames, open_footage
+from avb_mcp.tasks.spec import load_task, sha256_of
 from primitives._base import UserError
 from tests.avb_mcp.tasks.built import Built, build, opened, submit_clips
 from tests.avb_mcp.tasks.shot_films import backdrop, shot_film
@@ -85,7 +94,7 @@ def test_all_clips_have_one_length_one_size_and_no_sound(task: Built) -> None:
 def test_the_right_clip_is_drawn_evenly_among_the_values_of_its_variable() -> None:
     picture = np.asarray(cv2.cvtColor(backdrop(np.random.default_rng(5), 160, 90), cv2.COLOR_BGR2YUV_I420), np.uint8)
     rng = np.random.default_rng(0)
-    drawn = [draw_candidates(picture, [Variable.SHOT_SIZE], 3, rng) for _ in range(120)]
+    drawn = [draw_candidates(picture, [Variable.SHOT_SIZE], 3, 16 / 9, rng) for _ in range(120)]
     rights = Counter(found.cameras[0].shot_size for found in drawn if found)
     assert rights.keys() == {"Wide", "Medium", "Close Up"}
     assert all(count == pytest.approx(40, abs=15) for count in rights.values())
@@ -93,7 +102,7 @@ def test_the_right_clip_is_drawn_evenly_among_the_values_of_its_variable() -> No
 
 def test_candidates_differ_in_one_variable_only() -> None:
     picture = np.asarray(cv2.cvtColor(backdrop(np.random.default_rng(5), 320, 180), cv2.COLOR_BGR2YUV_I420), np.uint8)
-    found = draw_candidates(picture, [Variable.CAMERA_ANGLE], 3, np.random.default_rng(1))
+    found = draw_candidates(picture, [Variable.CAMERA_ANGLE], 3, 16 / 9, np.random.default_rng(1))
     assert found is not None
     settings = [asdict(camera) for camera in found.cameras]
     assert {name for name in settings[0] if len({row[name] for row in settings}) > 1} == {"camera_angle"}
@@ -101,7 +110,7 @@ def test_candidates_differ_in_one_variable_only() -> None:
 
 def test_a_picture_without_anything_in_it_gives_no_candidates() -> None:
     grey = np.full((270, 320), 128, np.uint8)
-    assert draw_candidates(grey, list(Variable), 3, np.random.default_rng(0)) is None
+    assert draw_candidates(grey, list(Variable), 3, 16 / 9, np.random.default_rng(0)) is None
 
 
 def test_a_camera_that_moves_is_told_from_one_that_stands(tmp_path: Path) -> None:
@@ -140,6 +149,19 @@ def test_any_field_can_be_stripped_from_the_storyboard(task: Built, field: str) 
     assert f"- {title}:" in assembly_brief(_board(task))
     assert f"- {title}:" not in assembly_brief(stripped)
     assert field not in stripped.as_json()
+
+
+def test_a_field_is_stripped_from_everything_that_the_agent_reads(task: Built, tmp_path: Path) -> None:
+    workspace = Path(shutil.copytree(task.workspace, tmp_path / "task"))
+    strip_field(workspace, "camera_movement")
+    texts = [path for path in workspace.rglob("*") if path.suffix in {".json", ".md"} and path.name != SHOT_LANGUAGE]
+    words = [slot.camera_movement for slot in _board(task).slots if slot.camera_movement != "Static"]
+    assert words
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        assert "camera_movement" not in text
+        assert not any(word in text for word in words if word)
+    assert all(item.sha256 == sha256_of(workspace / item.path) for item in load_task(workspace).materials)
 
 
 def test_the_same_seed_builds_the_same_task(film: Path, task: Built, tmp_path: Path) -> None:
