@@ -263,5 +263,5 @@ def _row(slot: FoundSlot, names: Sequence[str]) -> dict[str, object]:
         },
         "source": slot.source.film.name,
         "first_frame": slot.source.first,
-        "held_frame": slot.source.still,
+        "held_frame": slot.source.held,
     }
