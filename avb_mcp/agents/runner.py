@@ -9,6 +9,7 @@ A run that broke is no zero: `status` says so and there is no score.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 import traceback
@@ -49,6 +50,9 @@ class Run(BaseModel):
     """The tools that were listed."""
     calls: dict[str, int]
     """Calls by tool, as the server's trace has them."""
+    expected: str | None = None
+    """Of a vandal: the reward that its trick must get."""
+    as_expected: bool | None = None
     error: str | None = None
 
 
@@ -78,7 +82,7 @@ def require_apart(out: Path, suite: Path) -> None:
 def run_agent(case: Case, agent: Agent, out: Path, disable: Sequence[str] = ()) -> Run:
     """Stage, run, score; the record is kept in <out>/<task>/<agent>/."""
     task = load_task(case.workspace)
-    folder = out / task.id / agent.name
+    folder = out / task.id / re.sub(r"[^a-z0-9]+", "-", agent.name.lower()).strip("-")
     shutil.rmtree(folder, ignore_errors=True)
     workspace = stage(case.workspace, folder / WORKSPACE)
     started = time.monotonic()
@@ -173,3 +177,18 @@ def run_all(
             case, agent = waiting[future]
             progress(done, len(pairs), f"{agent.name} on {case.workspace.name}")
         return [future.result() for future in waiting]
+
+
+def run_vandals(suite: Path, cases: Sequence[Case], out: Path, progress: Progress) -> list[Run]:
+    """Every trick of the verifier gate on every task, with whether it got what it must get."""
+    from avb_mcp.agents.vandal import vandals
+
+    runs: list[Run] = []
+    for number, case in enumerate(cases):
+        with vandals(suite, case.workspace.name) as found:
+            for vandal in found:
+                progress(number, len(cases), f"{vandal.agent.name} on {case.workspace.name}")
+                run = run_agent(case, vandal.agent, out)
+                holds = vandal.expected.holds(run.score)
+                runs.append(run.model_copy(update={"expected": str(vandal.expected), "as_expected": holds}))
+    return runs

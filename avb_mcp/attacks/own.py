@@ -62,14 +62,21 @@ def attack_suite(folder: Path, suite: Suite, entries: Sequence[Entry], wanted: W
         if not (answers_of(folder, entry.id) / "answer.json").is_file():
             continue
         with tempfile.TemporaryDirectory(prefix="avb-attacks-") as spool:
-            answer = load_answer(answers_of(folder, entry.id))
-            other = other_film(folder, suite, entry)
-            loaded = _LOADERS[answer.verifier](folder, entry, answer, other, Path(spool))
+            verifier = load_answer(answers_of(folder, entry.id)).verifier
+            loaded = load_own(folder, suite, entry, Path(spool))
             for attack in loaded.attacks:
-                if wanted(attack) and (other is not None or attack.trick != OTHER):
+                if wanted(attack):
                     workspace = Path(spool) / "workspace"
-                    yield try_attack(answer.verifier.removeprefix("video_"), entry.id, attack, loaded.task, workspace)
+                    yield try_attack(verifier.removeprefix("video_"), entry.id, attack, loaded.task, workspace)
                     shutil.rmtree(workspace)
+
+
+def load_own(folder: Path, suite: Suite, entry: Entry, spool: Path) -> Loaded:
+    """A task of a suite and every trick that can be tried on it; films are unpacked into `spool`."""
+    answer = load_answer(answers_of(folder, entry.id))
+    other = other_film(folder, suite, entry)
+    loaded = _LOADERS[answer.verifier](folder, entry, answer, other, spool)
+    return Loaded(loaded.task, [attack for attack in loaded.attacks if other is not None or attack.trick != OTHER])
 
 
 def other_film(folder: Path, suite: Suite, entry: Entry) -> Path | None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import cv2
@@ -182,11 +182,20 @@ SHOTS: tuple[Shot, ...] = (
     Shot("cliffs", 3.0, _cliffs, Camera(0, 0, 1.0), Camera(0, 0, 1.22), birds=4),
     Shot("lighthouse", 3.4, _coast, movers=(Mover(_small_boat, (-220, -130), 22, 2.0, 1),), birds=2),
     Shot("orchard", 3.0, _orchard, Camera(90), Camera(-60)),
-    Shot("noon at sea", 3.2, _open_sea, Camera(-40, 10, 1.3), Camera(40, 10, 1.3), (Mover(_small_boat, (-90, 130), 30, 2.5, 0),)),
+    Shot(
+        "noon at sea",
+        3.2,
+        _open_sea,
+        Camera(-40, 10, 1.3),
+        Camera(40, 10, 1.3),
+        (Mover(_small_boat, (-90, 130), 30, 2.5, 0),),
+    ),
     Shot("beach", 3.4, _beach, movers=(Mover(_small_boat, (-40, 60), 12, 1.5, 2),), birds=3),
     Shot("the point", 3.2, _point, movers=(Mover(_small_boat, (150, 230), 26, 2.0, 0),)),
     Shot("roofs at dusk", 3.0, _roofs, Camera(0, 14), Camera(0, -34)),
-    Shot("harbour at night", 3.6, _harbour, Camera(40, 0, 1.25), Camera(40, 0, 1.0), (Mover(_small_boat, (150, 90), 44),)),
+    Shot(
+        "harbour at night", 3.6, _harbour, Camera(40, 0, 1.25), Camera(40, 0, 1.0), (Mover(_small_boat, (150, 90), 44),)
+    ),
 )
 
 
@@ -250,7 +259,7 @@ def draw(shot: Shot, layers: tuple[Layer, ...], share: float, day: float) -> Pix
 
 def light_at(day: float) -> Light:
     """The light between two times of the day."""
-    for (start, a), (end, b) in zip(_DAY, _DAY[1:], strict=False):
+    for (start, a), (end, b) in pairwise(_DAY):
         if day <= end:
             part = (day - start) / (end - start)
             return Light(_mix(a.top, b.top, part), _mix(a.horizon, b.horizon, part), _mix(a.tint, b.tint, part),
@@ -303,7 +312,12 @@ def _halo(picture: Pixels, at: tuple[int, int], colour: Bgr) -> None:
 
 
 def _lay(
-    picture: list[Pixels], layer: Layer, light: Light, camera: Camera, off_px: tuple[float, float] = (0, 0), turn_deg: float = 0
+    picture: list[Pixels],
+    layer: Layer,
+    light: Light,
+    camera: Camera,
+    off_px: tuple[float, float] = (0, 0),
+    turn_deg: float = 0,
 ) -> None:
     """Put a layer over the picture (its three planes), as the camera sees it and the light shows it."""
     if layer.glows and light.dark < 0.03:

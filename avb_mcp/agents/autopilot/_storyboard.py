@@ -58,7 +58,10 @@ def read_storyboard(brief: str) -> list[Slot]:
     ends = [*(place.start() for place in places[1:]), len(brief)]
     slots = []
     for place, end in zip(places, ends, strict=True):
-        rows = {name.strip().lower().replace(" ", "_"): value.strip() for name, value in _FIELD.findall(brief[place.end() : end])}
+        rows = {
+            name.strip().lower().replace(" ", "_"): value.strip()
+            for name, value in _FIELD.findall(brief[place.end() : end])
+        }
         slots.append(Slot(**{name: rows.get(name, "") for name in FIELDS}))
     return slots
 

@@ -55,7 +55,9 @@ def watch(tools: Tools, path: str) -> Watched:
     cells: list[Cell] = []
     for first in range(0, len(wanted), MAX_CELLS):
         # The middle of a frame's time names it whatever the rounding.
-        times_s = [min(time_s + 0.4 / video["fps"], facts["duration_s"] - 1e-3) for time_s in wanted[first:][:MAX_CELLS]]
+        times_s = [
+            min(time_s + 0.4 / video["fps"], facts["duration_s"] - 1e-3) for time_s in wanted[first:][:MAX_CELLS]
+        ]
         cells += look(tools, path, times_s=times_s)
     return Watched(
         path,

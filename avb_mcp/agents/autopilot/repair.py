@@ -23,7 +23,9 @@ MIN_CONFIDENCE = 0.3
 MIN_COLOUR_GAIN_DB = 2.5
 """Light that only drifts is matched by less than this."""
 _SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
-_ORDER_WORDS = r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
+_ORDER_WORDS = (
+    r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
+)
 _TIME_WORDS = r"\b(again|twice|just seen|longer|runs a little|stutter|hiccup|trips|stumbl|connection|breath|line had)"
 
 
@@ -99,7 +101,9 @@ def _told_by_tool(tools: Tools, film: Watched) -> list[Suspect]:
 
 
 def _is_rows(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) and {"kind", "start_s", "end_s"} <= row.keys() for row in value)
+    return isinstance(value, list) and all(
+        isinstance(row, dict) and {"kind", "start_s", "end_s"} <= row.keys() for row in value
+    )
 
 
 # ---- one attempt per kind
@@ -107,7 +111,12 @@ def _is_rows(value: object) -> bool:
 
 def _drop_repeats(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     data = tools.call(
-        "restore_video", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, kind="drop_repeats", output=OUTPUT
+        "restore_video",
+        path=film.path,
+        start_s=suspect.start_s,
+        end_s=suspect.end_s,
+        kind="drop_repeats",
+        output=OUTPUT,
     ).data
     cuts = [[row["start_s"], row["end_s"]] for row in data["stretches"]]
     found = [{"type": "repeated frames", "start_s": start_s, "end_s": end_s} for start_s, end_s in cuts]
@@ -124,9 +133,7 @@ def _unfreeze(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
 
 
 def _match_colour(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
-    data = tools.call(
-        "color_match", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, output=OUTPUT
-    ).data
+    data = tools.call("color_match", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, output=OUTPUT).data
     if not data.get("output") or data["psnr_after_db"] - data["psnr_before_db"] < MIN_COLOUR_GAIN_DB:
         return None
     told = f"Colour matched by {data['method']}: {data['psnr_before_db']} dB before, {data['psnr_after_db']} dB after."
