@@ -238,7 +238,7 @@ def _i420(picture: Pixels) -> Image:
 def draw(shot: Shot, layers: tuple[Layer, ...], share: float, day: float) -> Pixels:
     """One frame: `share` of the shot, `day` of the film."""
     light, camera = light_at(day), _between(shot.start, shot.end, share)
-    picture = [np.ascontiguousarray(plane) for plane in cv2.split(_sky(light, camera, day))]
+    picture = [np.array(plane, np.uint8) for plane in cv2.split(_sky(light, camera, day))]
     standing = list(layers)
     for mover in sorted(shot.movers, key=lambda item: item.before):
         x = mover.x_px[0] + (mover.x_px[1] - mover.x_px[0]) * share

@@ -49,7 +49,7 @@ class Relation:
 
 def mark(cell: Cell) -> Marked:
     grey = cv2.cvtColor(cell.picture, cv2.COLOR_BGR2GRAY)
-    found, looks = cv2.SIFT_create(nfeatures=900, contrastThreshold=0.015).detectAndCompute(grey, None)
+    found, looks = cv2.SIFT.create(nfeatures=900, contrastThreshold=0.015).detectAndCompute(grey, None)
     if looks is None or not len(found):
         return Marked(np.zeros((0, 2)), np.zeros((0, 128), np.float32))
     half_px = (grey.shape[0] + cell.strip_px) / 2

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from avb_mcp.agents.autopilot._sheets import Pixels, Values
 
@@ -96,8 +98,8 @@ def _colour(words: str) -> Values | None:
         bgr = bgr + (255 - bgr) * np.float32(0.4)
     elif "dark" in tone:
         bgr = bgr * np.float32(0.5)
-    return _lab(bgr[None, None])[0, 0]
+    return np.asarray(_lab(bgr[None, None])[0, 0], np.float32)
 
 
-def _lab(bgr: Values | Pixels) -> Values:
+def _lab(bgr: npt.NDArray[Any]) -> Values:
     return np.asarray(cv2.cvtColor(np.asarray(bgr, np.float32) / 255, cv2.COLOR_BGR2LAB), np.float32)

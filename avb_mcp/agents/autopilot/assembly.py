@@ -113,7 +113,7 @@ def grouped(clips: Sequence[Clip], size: int, count: int) -> list[tuple[int, ...
     alike = np.zeros((len(clips), len(clips)))
     for a, b in itertools.combinations(range(len(clips)), 2):
         alike[a, b] = alike[b, a] = _alike(clips[a], clips[b])
-    left, groups = set(range(len(clips))), []
+    left, groups = set(range(len(clips))), list[tuple[int, ...]]()
     while len(groups) < count and len(left) >= size:
         best = max(itertools.combinations(sorted(left), size), key=lambda group: _together(group, alike))
         groups.append(best)

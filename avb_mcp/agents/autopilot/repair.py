@@ -95,7 +95,7 @@ def _told_by_tool(tools: Tools, film: Watched) -> list[Suspect]:
         data = tools.call("find_defects", path=film.path).data
     except ToolRefused:
         return []
-    rows = next((value for value in data.values() if _is_rows(value)), [])
+    rows: list[dict[str, Any]] = next((value for value in data.values() if _is_rows(value)), [])
     found = [Suspect(str(row["kind"]), row["start_s"], row["end_s"], float(row.get("confidence", 0.5))) for row in rows]
     return sorted((s for s in found if s.confidence >= MIN_CONFIDENCE), key=lambda suspect: -suspect.confidence)
 
