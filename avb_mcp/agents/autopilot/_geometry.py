@@ -53,8 +53,9 @@ def mark(cell: Cell) -> Marked:
     if looks is None or not len(found):
         return Marked(np.zeros((0, 2)), np.zeros((0, 128), np.float32))
     half_px = (grey.shape[0] + cell.strip_px) / 2
-    points = [*np.array([point.pt for point in found], np.float64), 0.5, 0.5 + cell.strip_px]
-    return Marked((points - [grey.shape[1] / 2, half_px]) / half_px, np.asarray(looks, np.float32))
+    points = np.array([point.pt for point in found], np.float64) + np.array([0.5, 0.5 + cell.strip_px])
+    middle = np.array([grey.shape[1] / 2, half_px])
+    return Marked((points - middle) / half_px, np.asarray(looks, np.float32))
 
 
 def relate(a: Marked, b: Marked) -> Relation:
