@@ -32,12 +32,14 @@ from benchmarks.cut_films import Shot, drawn_shot, read_shot, real_shots
 from benchmarks.leak_guesses import Guess, Seen, assembly_leaks, corrected, observe, order_leaks
 from primitives._base import UserError
 
-SIZE_PX, FPS = (320, 180), Fraction(24)
-SHOTS = (9, 13)
-SHOT_S = (1.2, 3.2)
+SIZE_PX, FPS = (192, 108), Fraction(20)
+SHOTS = (7, 10)
+SHOT_S = (1.6, 2.6)
+LATEST_START = 300
+"""Frames: shots further into a clip take long to reach."""
 SHOWN = 8
 ORDER = BuildRequest(seed=0, count=1)
-ASSEMBLY = BuildRequest(seed=0, count=1, slots=4)
+ASSEMBLY = BuildRequest(seed=0, count=1, slots=3)
 
 
 Picture = NDArray[np.uint8]
@@ -49,7 +51,9 @@ def make_film(path: Path, seed: int, media: Path | None) -> None:
     count = chance.randint(*SHOTS)
     lengths = [round(chance.uniform(*SHOT_S) * FPS) for _ in range(count)]
     if media:
-        picked = chance.sample(real_shots(media), count)
+        least = SHOT_S[0] * FPS
+        near = [shot for shot in real_shots(media) if shot.start < LATEST_START and shot.end - shot.start > least]
+        picked = chance.sample(near, count)
         shots = [_piece(_real(shot), length, chance) for shot, length in zip(picked, lengths, strict=True)]
     else:
         shots = [[_small(picture) for picture in drawn_shot(length, chance)] for length in lengths]
