@@ -262,6 +262,15 @@ def test_answers_that_do_not_fit_the_materials_fail_the_verifier_gate(suite: Pat
     assert "the oracle scores" in said(check_suite(suite, [GateName.VERIFIER], [ORDER]), GateName.VERIFIER)
 
 
+def test_a_clip_that_is_missing_or_damaged_is_a_sentence_of_the_verifier_gate(suite: Path) -> None:
+    _clip(suite, place="answers").write_bytes(b"x")
+    assert "does not decode" in said(check_suite(suite, [GateName.VERIFIER], [ORDER]), GateName.VERIFIER)
+    _clip(suite).unlink()
+    assert "cannot hand in" in said(check_suite(suite, [GateName.VERIFIER], [ORDER]), GateName.VERIFIER)
+    run = avb("check", suite, "--attacks")
+    assert (run.returncode, "A task cannot be attacked: the films of order-1" in run.stderr) == (2, True), run.stderr
+
+
 def test_anchors_that_are_not_what_the_files_measure_fail_the_verifier_gate(suite: Path) -> None:
     file = suite / "answers" / REPAIR / "truth.json"
     truth = json.loads(file.read_text(encoding="utf-8"))
