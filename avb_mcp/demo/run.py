@@ -106,7 +106,7 @@ def requests() -> dict[Family, BuildRequest]:
     """What is built."""
     return {
         Family.SEQUENCING: BuildRequest(seed=SEED, count=1, min_clips=8, max_clips=10, overview=STORY),
-        Family.REPAIR: BuildRequest(seed=SEED, count=1, kinds=("colour_shift",), min_s=REPAIR_S, max_s=REPAIR_S + 2),
+        Family.REPAIR: BuildRequest(seed=SEED, count=1, kinds=("repeated_frames",), min_s=REPAIR_S, max_s=REPAIR_S + 2),
         Family.ASSEMBLY: BuildRequest(seed=SEED, count=1, slots=4),
         Family.REPURPOSE: BuildRequest(seed=SEED, count=1),
     }

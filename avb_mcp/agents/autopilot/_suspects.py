@@ -10,6 +10,8 @@ import numpy as np
 
 from avb_mcp.agents._client import Tools
 from avb_mcp.agents._delivery import Span
+from avb_mcp.agents.autopilot._joins import Look, join_costs, look_of
+from avb_mcp.agents.autopilot._path import Costs
 from avb_mcp.agents.autopilot._sheets import Values, look
 from avb_mcp.agents.autopilot._steps import Step, steps
 from avb_mcp.agents.autopilot._watch import Watched, detail, sharp_region, watch_sharpness
@@ -19,7 +21,7 @@ COLOUR_STEP = 1.6
 DETAIL_STEP = 0.2
 """Jump of the logarithm of fine detail from which it may be a blur."""
 MIN_WINDOW_S, MAX_WINDOW_S = 0.5, 12.0
-MIN_GAIN = 0.12
+MIN_GAIN = 0.2
 """By how much of the joins' cost another order of shots must be better."""
 MAX_GROUP = 3
 
@@ -112,7 +114,7 @@ def out_of_order(film: Watched) -> list[Suspect]:
     if len(shots) < 3:
         return []
     heads, tails = zip(*(_ends(film, shot) for shot in shots), strict=True)
-    costs = np.array([[float(np.abs(tail - head).mean()) for head in heads] for tail in tails])
+    costs = join_costs(heads, tails)
     usual = _total(range(len(shots)), costs)
     best, order, groups = usual, list(range(len(shots))), ((0, 0), (0, 0))
     for a, b in _groups(len(shots)):
@@ -128,12 +130,11 @@ def out_of_order(film: Watched) -> list[Suspect]:
     return [Suspect("order", start_s, end_s, gain, [shots[number] for number in order], places)]
 
 
-def _ends(film: Watched, shot: Span) -> tuple[Values, Values]:
-    """The colours with which a shot begins and ends, regardless of where they are."""
+def _ends(film: Watched, shot: Span) -> tuple[Look, Look]:
+    """How a shot begins and ends."""
     inside = np.flatnonzero((film.times_s >= shot.start_s - 1e-3) & (film.times_s < shot.end_s - 1e-3))
     at = inside if len(inside) else np.array([int(np.argmin(np.abs(film.times_s - shot.start_s)))])
-    head, tail = (np.sort(film.colours[number].reshape(-1, 3), axis=0) for number in (at[0], at[-1]))
-    return head, tail
+    return look_of(film.colours[at[0]]), look_of(film.colours[at[-1]])
 
 
 def _groups(count: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -147,5 +148,5 @@ def _exchanged(count: int, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
     return [*numbers[: a[0]], *numbers[b[0] : b[1]], *numbers[a[1] : b[0]], *numbers[a[0] : a[1]], *numbers[b[1] :]]
 
 
-def _total(order: Sequence[int] | range, costs: Values) -> float:
+def _total(order: Sequence[int], costs: Costs) -> float:
     return float(sum(costs[a, b] for a, b in itertools.pairwise(order)))

@@ -149,5 +149,7 @@ def test_size_turn_slant_and_bend_are_told_apart_by_shared_points(
 
 def test_pictures_with_nothing_in_common_have_no_relation() -> None:
     chance = np.random.default_rng(2)
-    one, other = (Marked(chance.uniform(-1, 1, (40, 2)), chance.normal(0, 100, (40, 128)).astype(np.float32)) for _ in "ab")
+    one, other = (
+        Marked(chance.uniform(-1, 1, (40, 2)), chance.normal(0, 100, (40, 128)).astype(np.float32)) for _ in "ab"
+    )
     assert relate(one, other).points < 8
