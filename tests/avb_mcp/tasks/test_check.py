@@ -116,6 +116,11 @@ def _hard_link(folder: Path) -> None:
     _clip(folder).hardlink_to(_clip(folder, place="answers"))
 
 
+def _hard_link_to_another_task(folder: Path) -> None:
+    _clip(folder).unlink()
+    _clip(folder).hardlink_to(folder / "answers" / REPAIR / "golden.mp4")
+
+
 def _soft_link(folder: Path) -> None:
     _clip(folder).unlink()
     _clip(folder).symlink_to(_clip(folder, place="answers"))
@@ -145,7 +150,8 @@ def _with_title(folder: Path) -> None:
             lambda folder: _clip(folder).write_bytes(_clip(folder, "2.mp4").read_bytes()[:2000]),
             "is not the file that task.json lists",
         ),
-        (_hard_link, "the same file on disk as 1.mp4 of the answers"),
+        (_hard_link, "the same file on disk as answers/order-1/clips/1.mp4"),
+        (_hard_link_to_another_task, "the same file on disk as answers/repair-1/golden.mp4"),
         (_soft_link, "is a link"),
         (_with_title, "carries the tag title="),
         (
