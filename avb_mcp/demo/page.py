@@ -14,13 +14,16 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from avb_mcp import __version__
-from avb_mcp.agents._client import Tools, serve
+from avb_mcp.agents._client import Reply, Tools, serve
 from avb_mcp.agents.runner import WORKSPACE, Run
 from avb_mcp.demo.film import STORY
+from avb_mcp.demo.scenery import Pixels
 from avb_mcp.tasks.spec import BRIEF_FILE, answers_of, workspace_of
+from primitives._sheet import GAP_PX
 from primitives._task import Family
 
 SHEET_WIDTH_PX, QUALITY = 1040, 80
+COLUMNS, CELLS = 4, 12
 SHOWN = "autopilot"
 """The agent whose work is shown."""
 TITLES = {
@@ -57,6 +60,8 @@ class Section:
     task: str
     said: str
     """The first paragraph of the brief that is not a heading."""
+    asked: list[str]
+    """Delivery requirements, where the brief has them."""
     scores: list[Score]
     components: list[tuple[str, float]]
     reasons: list[str]
@@ -115,12 +120,13 @@ def _hero(out: Path, film: Path) -> tuple[Picture, list[tuple[str, str]]]:
 def _section(out: Path, suite: Path, runs: Sequence[Run]) -> Section:
     first, shown = runs[0], next((run for run in runs if run.agent == SHOWN), runs[-1])
     title, line = TITLES[first.family]
-    workspace = workspace_of(suite, first.task)
+    brief = (workspace_of(suite, first.task) / BRIEF_FILE).read_text(encoding="utf-8")
     return Section(
         title=title,
         line=line,
         task=first.task,
-        said=_said((workspace / BRIEF_FILE).read_text(encoding="utf-8")),
+        said=_said(brief),
+        asked=_asked(brief),
         scores=[_score(run) for run in runs],
         components=sorted(shown.components.items()),
         reasons=shown.reasons[:3],
@@ -137,7 +143,13 @@ def _score(run: Run) -> Score:
 def _said(brief: str) -> str:
     """What the task says first, without headings."""
     parts = [part.strip() for part in brief.split("\n\n") if part.strip() and not part.startswith("#")]
-    return " ".join(parts[0].split())
+    return " ".join(parts[0].replace("`", "").split())
+
+
+def _asked(brief: str) -> list[str]:
+    """The lines of a delivery sheet."""
+    _, _, rest = brief.partition("## Delivery")
+    return [line.removeprefix("- ") for line in rest.splitlines() if line.startswith("- ")]
 
 
 def _pictures(out: Path, answers: Path, run: Run) -> list[Picture]:
@@ -146,38 +158,65 @@ def _pictures(out: Path, answers: Path, run: Run) -> list[Picture]:
         return []
     with serve(folder) as tools:
         if run.family is Family.REPAIR:
-            times_s = _window_times(answers)
+            start_s, end_s = _window(answers)
+            around = {"start_s": max(0.0, start_s - 0.6), "end_s": end_s + 0.6, "count": CELLS}
             return [
-                _sheet(tools, "as it came: broken.mp4", path="materials/broken.mp4", times_s=times_s),
-                _sheet(tools, "as it was handed in: fixed.mp4", path="outputs/fixed.mp4", times_s=times_s),
+                _sheet(tools, "as it came, around the damage", path="materials/broken.mp4", **around),
+                _sheet(tools, "the same time in the film that was handed in", path="outputs/fixed.mp4", **around),
             ]
         if run.family is Family.REPURPOSE:
-            return [_sheet(tools, "the film that was handed in", path="outputs/final.mp4", count=8)]
+            return [_sheet(tools, "the film that was handed in", path="outputs/final.mp4", count=CELLS)]
         media = [item["path"] for item in tools.call("probe").data["media"]]
         clips = sorted((path for path in media if "/clips/" in path), key=lambda path: int(Path(path).stem))
         return [
-            _sheet(tools, "the clips as they came: first and last frame of each", paths=clips, count=2),
-            _sheet(tools, "the film that was handed in", path="outputs/solution.mp4", count=12),
+            _clips(tools, "the clips as they came, by name", clips),
+            _sheet(
+                tools, "the film that was handed in, clip by clip", path="outputs/solution.mp4", times_s=_places(folder)
+            ),
         ]
 
 
-def _window_times(answers: Path) -> list[float]:
-    """Moments before, in and after the damage."""
+def _places(folder: Path) -> list[float]:
+    """The middle of every clip of a solution."""
+    solution = json.loads((folder / "outputs" / "solution.json").read_text(encoding="utf-8"))
+    return [round((start_s + end_s) / 2, 3) for start_s, end_s in (item["output"] for item in solution["segments"])]
+
+
+def _window(answers: Path) -> tuple[float, float]:
+    """Where the damage is."""
     truth = json.loads((answers / "truth.json").read_text(encoding="utf-8"))
-    spans = [truth["window"]] if truth.get("window") else truth["ranges"]
-    start_s, end_s = spans[0]["start_s"], spans[0]["end_s"]
-    inside = [start_s + (end_s - start_s) * share for share in (0.05, 0.5, 0.95)]
-    last_s = truth["expected"]["duration_s"] - 0.1
-    return [round(min(max(0.0, time_s), last_s), 3) for time_s in (start_s - 0.6, start_s - 0.1, *inside, end_s + 0.4)]
+    span = truth["window"] if truth.get("window") else truth["ranges"][0]
+    return span["start_s"], span["end_s"]
+
+
+def _clips(tools: Tools, caption: str, clips: Sequence[str]) -> Picture:
+    """The middle frame of every clip, with the tool's labels, in rows of four."""
+    cells: list[Pixels] = []
+    for first in range(0, len(clips), COLUMNS):
+        part = list(clips[first : first + COLUMNS])
+        reply = tools.call("frame_grid", paths=part, count=1)
+        sheet = _decoded(reply)
+        height = (sheet.shape[0] - GAP_PX) // len(part)
+        cells += [sheet[at * height : (at + 1) * height] for at in range(len(part))]
+    size = cells[0].shape
+    cells = [cell if cell.shape == size else np.asarray(cv2.resize(cell, size[1::-1]), np.uint8) for cell in cells]
+    cells += [np.full(size, 24, np.uint8)] * (-len(cells) % COLUMNS)
+    rows = [np.hstack(cells[at : at + COLUMNS]) for at in range(0, len(cells), COLUMNS)]
+    return _picture(caption, np.vstack(rows))
 
 
 def _sheet(tools: Tools, caption: str, **arguments: object) -> Picture:
     """A contact sheet as the tool gives it, made smaller for the page."""
-    reply = tools.call("frame_grid", **arguments)
+    return _picture(caption, _decoded(tools.call("frame_grid", **arguments)))
+
+
+def _decoded(reply: Reply) -> Pixels:
     assert reply.image is not None
-    picture = cv2.imdecode(np.frombuffer(reply.image, np.uint8), cv2.IMREAD_COLOR)
-    assert picture is not None
-    scale = min(1.0, SHEET_WIDTH_PX / picture.shape[1])
-    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.imdecode(np.frombuffer(reply.image, np.uint8), cv2.IMREAD_COLOR), np.uint8)
+
+
+def _picture(caption: str, pixels: Pixels) -> Picture:
+    scale = min(1.0, SHEET_WIDTH_PX / pixels.shape[1])
+    small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
     return Picture(caption, base64.b64encode(data.tobytes()).decode("ascii"))
