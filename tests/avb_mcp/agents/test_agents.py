@@ -1,4 +1,4 @@
-"""Agents on small built tasks, through a real server over stdio: the oracle gets all, nop nothing, the autopilot more."""
+"""Agents on small built tasks, through a real server over stdio: all for the oracle, nothing for nop."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from avb_mcp.agents import autopilot, nop, oracle
 from avb_mcp.agents._base import Agent, Seat
 from avb_mcp.agents.registry import AGENTS, agents_named
 from avb_mcp.agents.runner import Case, Run, cases_of, require_apart, run_agent, run_all, run_vandals
+from avb_mcp.score import score_workspace
 from avb_mcp.tasks.builders import assembly, repair, repurpose, sequencing
 from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.footage import Footage, open_footage
@@ -93,8 +94,6 @@ def test_the_autopilot_beats_nop_without_any_answers_on_disk(
     run = run_agent(case, autopilot.AGENT, tmp_path / "runs")
     assert (run.error, run.status, run.score) == (None, "no answers", None)
     handed_in = tmp_path / "runs" / task / "autopilot" / "task"
-    from avb_mcp.score import score_workspace
-
     score = score_workspace(handed_in, suite / "answers" / task).score
     assert score is not None and score > 0.3
 
@@ -141,7 +140,7 @@ def test_every_trick_of_a_vandal_gets_what_it_must(suite: Path, runs: list[Run],
 def test_mistakes_are_sentences(suite: Path) -> None:
     with pytest.raises(UserError, match="no task elsewhere"):
         cases_of(suite, ["elsewhere"])
-    with pytest.raises(UserError, match="There is no agent 'genius'. Use nop, autopilot, oracle or vandal"):
+    with pytest.raises(UserError, match=r"There is no agent 'genius'\. Use nop, autopilot, oracle or vandal"):
         agents_named(["genius"])
     with pytest.raises(UserError, match="inside the suite"):
         require_apart(suite / "runs", suite)
