@@ -10,7 +10,7 @@ EXTRAS := dev,verify,denoise
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo          make a small film, serve it, call the tools as an agent would, show the sheet"
+	@echo "make demo          draw a film, build a task of every family, let agents try them, write a page"
 	@echo "make test          run the tests"
 	@echo "make check         lint, types, import contracts, generated docs"
 	@echo "make docs          write the generated parts of README and docs/ anew"

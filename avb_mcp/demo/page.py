@@ -65,6 +65,8 @@ class Section:
     scores: list[Score]
     components: list[tuple[str, float]]
     reasons: list[str]
+    shown: str
+    """Whose work is shown."""
     calls: list[tuple[str, int]]
     pictures: list[Picture]
 
@@ -130,6 +132,7 @@ def _section(out: Path, suite: Path, runs: Sequence[Run]) -> Section:
         scores=[_score(run) for run in runs],
         components=sorted(shown.components.items()),
         reasons=shown.reasons[:3],
+        shown=shown.agent,
         calls=list(shown.calls.items()),
         pictures=_pictures(out, answers_of(suite, first.task), shown),
     )
