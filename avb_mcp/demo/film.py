@@ -199,6 +199,21 @@ SHOTS: tuple[Shot, ...] = (
 )
 
 
+LINES = (
+    "At dawn, a small red boat leaves the harbour.",
+    "The wind is fair, and the sails are full.",
+    "The hills are still asleep.",
+    "It passes the lighthouse on its left.",
+    "Inland, the trees stand in bloom.",
+    "By noon, there is nothing but water.",
+    "Somebody waves from the beach.",
+    "The sun goes down behind the point.",
+    "In the town, the lamps are lit.",
+    "And the boat is home for the night.",
+)
+"""What is said over each shot, where there is a voice to say it."""
+
+
 def cuts_s() -> list[float]:
     """Where the film's shots begin, after the first."""
     return [round(end_s, 3) for end_s in accumulate(shot.length_s for shot in SHOTS[:-1])]
@@ -210,7 +225,7 @@ def frame_count() -> int:
 
 def make_film(path: Path, progress: Callable[[int], None]) -> None:
     """Draw, play and encode; `progress` hears how many frames are done."""
-    sound = soundtrack([shot.length_s for shot in SHOTS])
+    sound = soundtrack([shot.length_s for shot in SHOTS], LINES)
     write_film(path, _drawn(progress), Fraction(FPS), sound)
 
 
