@@ -16,8 +16,8 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from avb_mcp import __version__
 from avb_mcp.agents._client import Reply, Tools, serve
 from avb_mcp.agents.runner import WORKSPACE, Run
-from avb_mcp.demo.film import STORY
 from avb_mcp.demo.scenery import Pixels
+from avb_mcp.demo.shots import STORY
 from avb_mcp.tasks.spec import BRIEF_FILE, answers_of, workspace_of
 from primitives._sheet import GAP_PX
 from primitives._task import Family

@@ -18,8 +18,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from avb_mcp.agents.cli_try import table_of
 from avb_mcp.agents.registry import agents_named
 from avb_mcp.agents.runner import Run, cases_of, run_all
-from avb_mcp.demo.film import STORY, frame_count, make_film
+from avb_mcp.demo.film import frame_count, make_film
 from avb_mcp.demo.page import write_page
+from avb_mcp.demo.shots import STORY
 from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.builders.registry import plan_tasks
 from avb_mcp.tasks.footage import open_footage

@@ -9,9 +9,10 @@ import pytest
 
 from avb_mcp.agents import nop, oracle
 from avb_mcp.agents.runner import cases_of, run_all
-from avb_mcp.demo.film import FPS, SHOTS, cuts_s, draw, frame_count
+from avb_mcp.demo.film import FPS, cuts_s, draw, frame_count
 from avb_mcp.demo.page import write_page
 from avb_mcp.demo.run import requests
+from avb_mcp.demo.shots import SHOTS
 from avb_mcp.demo.sound import RATE_HZ, soundtrack
 from avb_mcp.tasks.builders import repurpose
 from avb_mcp.tasks.builders._base import BuildRequest
