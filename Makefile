@@ -10,7 +10,7 @@ EXTRAS := dev,verify,denoise
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo          make a small film, serve it, call the tools as an agent would, show the sheet"
+	@echo "make demo          draw a film, build a task of every family, let agents try them, write a page"
 	@echo "make test          run the tests"
 	@echo "make check         lint, types, import contracts, generated docs"
 	@echo "make docs          write the generated parts of README and docs/ anew"
@@ -37,10 +37,11 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md
+	$(BIN)/cog --check README.md docs/tools.md docs/verifiers.md docs/suites.md
 
 docs: $(STAMP)
-	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md
+	$(BIN)/cog -r README.md docs/tools.md docs/verifiers.md docs/suites.md
+	$(BIN)/python -m avb_mcp.docs
 
 test-mcp: $(STAMP)
 	$(BIN)/python -m pytest -m conformance -v tests/conformance

@@ -116,12 +116,17 @@ class Task(_Model):
     """The whole of task.json."""
 
     id: str
+    """Tells nothing about the answer."""
     family: Family
+    """assembly, repair, sequencing or repurpose."""
     brief: str = "brief.md"
     """The file with the prompt."""
     materials: list[Material] = Field(default_factory=list)
+    """Every input file by its path in the workspace, with its sha256."""
     deliverables: list[Deliverable] = Field(default_factory=list)
+    """The files that the agent must leave in outputs/: name, kind, format, JSON shape."""
     limits: Limits = Limits()
+    """Seconds and turns."""
 
     @model_validator(mode="after")
     def _names_once(self) -> Task:

@@ -17,6 +17,8 @@ MIN_SHOT_S, USUAL_SHOT_S = 1.0, 4.0
 EDGE_S = 0.2
 """Kept from the ends of a duration range: containers round."""
 SPARE_PEAK_DB = 1.0
+SHOT_ROOM = 0.9
+"""Shots are cut shorter than allowed: a detector may place a cut late."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,25 @@ class Delivery:
         return round(min(gain, max(room, least)) if gain > 0 else gain, 2)
 
 
-def plan_cut(shots: Sequence[Span], length_s: float, shot_s: float = USUAL_SHOT_S) -> list[Span]:
+def plan_cut(shots: Sequence[Span], length_s: float, longest_s: float | None = None) -> list[Span]:
     """Parts of shots spread over the whole film, in its order, that last `length_s` together. Pure."""
-    usable = [shot for shot in shots if shot.length_s >= MIN_SHOT_S] or list(shots)
-    count = max(1, min(len(usable), round(length_s / shot_s)))
-    while count < len(usable) and sum(sorted((s.length_s for s in usable), reverse=True)[:count]) < length_s:
+    room_s = SHOT_ROOM * longest_s if longest_s is not None else float("inf")
+    usable = [Span(shot.start_s, min(shot.end_s, shot.start_s + room_s)) for shot in shots]
+    usable = [shot for shot in usable if shot.length_s >= MIN_SHOT_S] or usable
+    count = max(1, min(len(usable), round(length_s / min(USUAL_SHOT_S, room_s))))
+    chosen = _spread(usable, count)
+    while sum(shot.length_s for shot in chosen) < length_s and count < len(usable):
         count += 1
-    step = len(usable) / count
-    chosen = [usable[int(step * (number + 0.5))] for number in range(count)]
-    if sum(shot.length_s for shot in chosen) < length_s:
-        longest = sorted(range(len(usable)), key=lambda at: -usable[at].length_s)[:count]
-        chosen = [usable[at] for at in sorted(longest)]
+        chosen = _spread(usable, count)
+    if sum(shot.length_s for shot in chosen) < length_s - MIN_SHOT_S:
+        chosen = list(shots)  # the limit on shots cannot be kept: the length matters more
     lengths = _shares([shot.length_s for shot in chosen], length_s)
     return [Span(shot.start_s, shot.start_s + part) for shot, part in zip(chosen, lengths, strict=True)]
+
+
+def _spread(shots: Sequence[Span], count: int) -> list[Span]:
+    """So many of the shots, evenly over all."""
+    return [shots[int(len(shots) / count * (number + 0.5))] for number in range(count)]
 
 
 def _shares(rooms: Sequence[float], total: float) -> list[float]:
@@ -118,8 +126,7 @@ def cut_to(tools: Tools, source: str, delivery: Delivery, output: str) -> dict[s
     facts = tools.call("probe", path=source, loudness=True).data["files"][0]
     sound = facts.get("audio") or {}
     length_s = delivery.length_s(facts["duration_s"])
-    pace_s = min(USUAL_SHOT_S, delivery.max_shot_s or USUAL_SHOT_S)
-    spans = plan_cut(list_shots(tools, source, facts["duration_s"]), length_s, pace_s)
+    spans = plan_cut(list_shots(tools, source, facts["duration_s"]), length_s, delivery.max_shot_s)
     settings: dict[str, Any] = {
         "width_px": delivery.width_px,
         "height_px": delivery.height_px,

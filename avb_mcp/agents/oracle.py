@@ -76,7 +76,9 @@ def _clips(seat: Seat, names: list[str], argument: str) -> None:
         if PurePosixPath(item.path).suffix.lower() in FILM_SUFFIXES
     }
     output = f"work/{_media_name(task, 'solution.mp4')}"
-    seat.tools.call("trim_concat", segments=[{"path": films[PurePosixPath(name).stem]} for name in names], output=output)
+    seat.tools.call(
+        "trim_concat", segments=[{"path": films[PurePosixPath(name).stem]} for name in names], output=output
+    )
     _submit(seat.tools, files=[output], **{argument: names}, report=_text(task))
 
 

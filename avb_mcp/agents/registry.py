@@ -1,4 +1,4 @@
-"""Every agent without a model: the one list."""
+"""Every agent without a model: the one list. The vandal is one agent per trick and task, and not in it."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def agents_named(names: Sequence[str]) -> list[Agent]:
     known = {agent.name: agent for agent in AGENTS}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UserError(f"There is no agent {unknown[0]!r}. Use {', '.join(known)}.")
+        raise UserError(f"There is no agent {unknown[0]!r}. Use {', '.join(known)} or vandal.")
     return [known[name] for name in dict.fromkeys(names)]

@@ -9,10 +9,12 @@ A run that broke is no zero: `status` says so and there is no score.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +50,9 @@ class Run(BaseModel):
     """The tools that were listed."""
     calls: dict[str, int]
     """Calls by tool, as the server's trace has them."""
+    expected: str | None = None
+    """Of a vandal: the reward that its trick must get."""
+    as_expected: bool | None = None
     error: str | None = None
 
 
@@ -77,7 +82,7 @@ def require_apart(out: Path, suite: Path) -> None:
 def run_agent(case: Case, agent: Agent, out: Path, disable: Sequence[str] = ()) -> Run:
     """Stage, run, score; the record is kept in <out>/<task>/<agent>/."""
     task = load_task(case.workspace)
-    folder = out / task.id / agent.name
+    folder = out / task.id / re.sub(r"[^a-z0-9]+", "-", agent.name.lower()).strip("-")
     shutil.rmtree(folder, ignore_errors=True)
     workspace = stage(case.workspace, folder / WORKSPACE)
     started = time.monotonic()
@@ -152,18 +157,38 @@ def _scored(run: Run, case: Case, workspace: Path, folder: Path) -> Run:
 
 
 Progress = Callable[[int, int, str], None]
-"""How many runs are done, of how many, and which one starts now."""
+"""How many runs are done, of how many, and which one was the last."""
 
 
 def run_all(
-    cases: Sequence[Case], agents: Sequence[Agent], out: Path, progress: Progress, disable: Sequence[str] = ()
+    cases: Sequence[Case],
+    agents: Sequence[Agent],
+    out: Path,
+    progress: Progress,
+    *,
+    disable: Sequence[str] = (),
+    jobs: int = 1,
 ) -> list[Run]:
-    """Every agent on every task, one after the other."""
+    """Every agent on every task, `jobs` at a time; in the order of the tasks."""
+    pairs = [(case, agent) for case in cases for agent in agents]
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(run_agent, case, agent, out, disable): (case, agent) for case, agent in pairs}
+        for done, future in enumerate(as_completed(waiting), 1):
+            case, agent = waiting[future]
+            progress(done, len(pairs), f"{agent.name} on {case.workspace.name}")
+        return [future.result() for future in waiting]
+
+
+def run_vandals(suite: Path, cases: Sequence[Case], out: Path, progress: Progress) -> list[Run]:
+    """Every trick of the verifier gate on every task, with whether it got what it must get."""
+    from avb_mcp.agents.vandal import vandals
+
     runs: list[Run] = []
-    total = len(cases) * len(agents)
-    for case in cases:
-        for agent in agents:
-            progress(len(runs), total, f"{agent.name} on {case.workspace.name}")
-            runs.append(run_agent(case, agent, out, disable))
-    progress(total, total, "done")
+    for number, case in enumerate(cases):
+        with vandals(suite, case.workspace.name) as found:
+            for vandal in found:
+                progress(number, len(cases), f"{vandal.agent.name} on {case.workspace.name}")
+                run = run_agent(case, vandal.agent, out)
+                holds = vandal.expected.holds(run.score)
+                runs.append(run.model_copy(update={"expected": str(vandal.expected), "as_expected": holds}))
     return runs

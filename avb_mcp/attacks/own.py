@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import av
+
 from avb_mcp.attacks import assembly, order, own_films
 from avb_mcp.attacks._base import Attack, Bound, at_most, exactly
 from avb_mcp.attacks._clips import Clip, spool_clip
@@ -22,7 +24,7 @@ from avb_mcp.attacks.table import Row, try_attack
 from avb_mcp.tasks.answers import Answer, load_answer
 from avb_mcp.tasks.spec import MATERIALS, Entry, Suite, answers_of, workspace_of
 from verifiers._honesty import CLIP_SUFFIXES, PLACES, RANGE_TOLERANCE_S
-from verifiers._json import load_answer_model
+from verifiers._json import AnswerError, load_answer_model
 from verifiers.video_assembly.schema import AssemblyReference
 from verifiers.video_assembly.scoring import AssemblyScore, score_assembly
 from verifiers.video_order.schema import OrderReference
@@ -62,14 +64,24 @@ def attack_suite(folder: Path, suite: Suite, entries: Sequence[Entry], wanted: W
         if not (answers_of(folder, entry.id) / "answer.json").is_file():
             continue
         with tempfile.TemporaryDirectory(prefix="avb-attacks-") as spool:
-            answer = load_answer(answers_of(folder, entry.id))
-            other = other_film(folder, suite, entry)
-            loaded = _LOADERS[answer.verifier](folder, entry, answer, other, Path(spool))
+            verifier = load_answer(answers_of(folder, entry.id)).verifier
+            loaded = load_own(folder, suite, entry, Path(spool))
             for attack in loaded.attacks:
-                if wanted(attack) and (other is not None or attack.trick != OTHER):
+                if wanted(attack):
                     workspace = Path(spool) / "workspace"
-                    yield try_attack(answer.verifier.removeprefix("video_"), entry.id, attack, loaded.task, workspace)
+                    yield try_attack(verifier.removeprefix("video_"), entry.id, attack, loaded.task, workspace)
                     shutil.rmtree(workspace)
+
+
+def load_own(folder: Path, suite: Suite, entry: Entry, spool: Path) -> Loaded:
+    """A task of a suite and every trick that can be tried on it; films are unpacked into `spool`."""
+    answer = load_answer(answers_of(folder, entry.id))
+    other = other_film(folder, suite, entry)
+    try:
+        loaded = _LOADERS[answer.verifier](folder, entry, answer, other, spool)
+    except (av.FFmpegError, LookupError, StopIteration) as error:
+        raise AnswerError(f"the films of {entry.id} cannot be read: {type(error).__name__} {error}") from error
+    return Loaded(loaded.task, [attack for attack in loaded.attacks if other is not None or attack.trick != OTHER])
 
 
 def other_film(folder: Path, suite: Suite, entry: Entry) -> Path | None:

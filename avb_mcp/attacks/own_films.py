@@ -25,6 +25,8 @@ from verifiers.video_repair_v3.truth import truth_windows
 OF_SOUND = ("silence", "loud copy", "over-suppressed audio", "wrong rate or codec: 44.1 kHz", "control, +20 ms audio")
 UNREPORTED = FORMAT + EDIT
 """The released scheme pays a film without a report at most this; a copy of the broken one, what was never broken."""
+TELLING = 0.01
+"""A defect that costs a copy of the broken film less than this is no task."""
 ALMOST = 0.999
 
 
@@ -92,7 +94,7 @@ def _v3_attacks(heard: bool) -> list[Attack[V3Own]]:
     return [
         Attack("nothing submitted", NOTHING, hand_in_nothing),
         Attack("empty file", NOTHING, _v3_empty),
-        Attack("verbatim broken", at_most(UNREPORTED), _v3_copy(lambda task: task.broken_file)),
+        Attack("verbatim broken", at_most(UNREPORTED - TELLING), _v3_copy(lambda task: task.broken_file)),
         Attack("re-encoded broken", at_most(UNREPORTED), _v3_film(lambda task: task.broken)),
         *(silent if heard else []),
         Attack("black", at_most(UNREPORTED), _v3_film(lambda task: tricks.black(task.broken))),

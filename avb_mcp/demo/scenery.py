@@ -54,18 +54,18 @@ class Canvas:
     def shape(self, points: Sequence[Point], colour: Bgr, texture: Grey | None = None) -> None:
         fixed, corner, mask = _patch(points, 2)
         cv2.fillPoly(mask, [fixed], 255, cv2.LINE_AA, shift=4)
-        self.paint(mask.astype(np.float32) / 255, colour, texture, corner)
+        self.paint(_shares(mask), colour, texture, corner)
 
     def disc(self, centre: Point, radius_px: float, colour: Bgr, texture: Grey | None = None) -> None:
         fixed, corner, mask = _patch([centre], radius_px + 2)
         at = (int(fixed[0, 0]), int(fixed[0, 1]))
         cv2.circle(mask, at, round(radius_px * 16), 255, -1, cv2.LINE_AA, shift=4)
-        self.paint(mask.astype(np.float32) / 255, colour, texture, corner)
+        self.paint(_shares(mask), colour, texture, corner)
 
     def line(self, points: Sequence[Point], width_px: int, colour: Bgr) -> None:
         fixed, corner, mask = _patch(points, width_px + 2)
         cv2.polylines(mask, [fixed], False, 255, width_px, cv2.LINE_AA, shift=4)
-        self.paint(mask.astype(np.float32) / 255, colour, None, corner)
+        self.paint(_shares(mask), colour, None, corner)
 
     def layer(self, depth: float, *, glows: bool = False) -> Layer:
         whole = np.dstack([np.minimum(self.colour, 255 * self.alpha[..., None]), self.alpha * 255])
@@ -79,6 +79,11 @@ def _patch(points: Sequence[Point], margin_px: float) -> tuple[npt.NDArray[np.in
     high = np.clip(np.ceil(given.max(axis=0) + margin_px), 0, WORLD_PX).astype(int)
     mask = np.zeros((int(high[1] - low[1]), int(high[0] - low[0])), np.uint8)
     return np.round((given - low) * 16).astype(np.int32), (int(low[0]), int(low[1])), mask
+
+
+def _shares(mask: Pixels) -> Grey:
+    """0 to 255 as 0 to 1."""
+    return np.asarray(mask.astype(np.float32) / 255, np.float32)
 
 
 def clouds_of(rng: np.random.Generator, stretch: float = 1.0, finest: int = 6) -> Grey:
@@ -204,7 +209,7 @@ def meadow(seed: int, base_px: float, colour: Bgr, depth: float) -> Layer:
     for x, y in rng.uniform((0, base_px - 6), (WORLD_PX[0], WORLD_PX[1]), (900, 2)):
         tip = (round(x + rng.normal(0, 4)), round(y - rng.uniform(8, 22)))
         cv2.line(blades, (round(x), round(y)), tip, 255, 1, cv2.LINE_AA)
-    canvas.paint(blades.astype(np.float32) / 255, (colour[0] * 0.55, colour[1] * 0.7, colour[2] * 0.6))
+    canvas.paint(_shares(blades), (colour[0] * 0.55, colour[1] * 0.7, colour[2] * 0.6))
     for x, y in rng.uniform((0, base_px + 6), (WORLD_PX[0], WORLD_PX[1]), (60, 2)):
         canvas.disc((x, y), rng.uniform(1.6, 3.4), (120, 200, 250) if rng.uniform() < 0.5 else (200, 120, 240))
     return canvas.layer(depth)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from avb_mcp.demo.voice import speak
+
 RATE_HZ = 48_000
 Sound = npt.NDArray[np.float32]
 Wave = npt.NDArray[np.float64]
@@ -18,11 +20,11 @@ _CHORDS_HZ = ((220.0, 261.6, 329.6), (174.6, 220.0, 261.6), (196.0, 246.9, 293.7
 BAR_S = 2.0
 
 
-def soundtrack(lengths_s: Sequence[float]) -> Sound:
-    """`[1, samples]` for shots of these lengths."""
+def soundtrack(lengths_s: Sequence[float], lines: Sequence[str] = ()) -> Sound:
+    """`[1, samples]` for shots of these lengths, with a line to be said over each."""
     total = round(sum(lengths_s) * RATE_HZ)
     time_s = np.arange(total) / RATE_HZ
-    mixed = 0.20 * _music(time_s) + 0.05 * _sea(total) + 0.60 * _voices(lengths_s, total)
+    mixed = 0.20 * _music(time_s) + 0.05 * _sea(total) + 0.60 * _voices(lengths_s, lines, total)
     return np.clip(mixed, -0.95, 0.95).astype(np.float32)[None]
 
 
@@ -46,12 +48,15 @@ def _sea(total: int) -> Wave:
     return np.asarray(low * (0.5 + 0.5 * np.sin(2 * np.pi * np.arange(total) / RATE_HZ / 5.2)))
 
 
-def _voices(lengths_s: Sequence[float], total: int) -> Wave:
+def _voices(lengths_s: Sequence[float], lines: Sequence[str], total: int) -> Wave:
     """A phrase over every shot, with a pause around each cut."""
     track = np.zeros(total)
     start_s = 0.0
     for number, length_s in enumerate(lengths_s):
-        phrase = _phrase(number, length_s - 0.9)
+        spoken = speak(lines[number], RATE_HZ) if number < len(lines) else None
+        phrase = (
+            _phrase(number, length_s - 0.9) if spoken is None else 0.9 * spoken[: round((length_s - 0.5) * RATE_HZ)]
+        )
         at = round((start_s + 0.45) * RATE_HZ)
         track[at : at + phrase.size] += phrase[: total - at]
         start_s += length_s

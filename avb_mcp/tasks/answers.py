@@ -44,7 +44,9 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     task_id: str = Field(min_length=1)
+    """The task that these answers belong to."""
     verifier: str
+    """The package in verifiers/ that scores it."""
     submission: dict[str, OutputName]
     """Arguments that are deliverables, by their names in outputs/."""
     reference: dict[str, AnswerPath] = Field(default_factory=dict)

@@ -15,11 +15,9 @@ from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.builders.registry import family_named, plan_tasks
 from avb_mcp.tasks.footage import Footage, open_footage
 from avb_mcp.tasks.spec import Entry, Source, sha256_of
-from avb_mcp.tasks.suite import Report, interrupted, write_suite
+from avb_mcp.tasks.staging import interrupted, say_interrupted
+from avb_mcp.tasks.suite import Report, write_suite
 from primitives._base import UserError
-
-INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended."""
 
 
 def make_request(given: dict[str, Any]) -> BuildRequest:
@@ -59,9 +57,7 @@ def build_suite(
             report = _reporter(progress, len(plans))
             suite = write_suite(out, plans, sources, report, asked=_asked(request))
     except KeyboardInterrupt:
-        kept = "The finished tasks are kept: the same command goes on." if interrupted(out) else "Nothing was written."
-        console.print(f"Interrupted. {kept}", markup=False)
-        return INTERRUPTED
+        return say_interrupted(out)
     new = [entry for entry in suite.tasks if entry.id in {plan.id for plan in plans}]
     _print_summary(new, out, len(suite.tasks), resumes)
     return 0

@@ -34,6 +34,7 @@ class Source(_Model):
     """Footage that tasks were made from; the cluster unit of statistics."""
 
     name: str = Field(min_length=1)
+    """The file's name; a suite knows sources by it."""
     sha256: Sha256
     licence: str = ""
     """Under which terms the footage may be used and passed on."""
@@ -62,10 +63,15 @@ class Suite(_Model):
     """The whole of suite.json."""
 
     version: Literal[1] = 1
+    """Of this format."""
     name: str
+    """The suite's; the folder's name when it was made."""
     builder_version: str
+    """The version of avb-mcp that wrote it last."""
     sources: list[Source] = Field(default_factory=list)
+    """The footage: name, sha256, licence, provenance."""
     tasks: list[Entry] = Field(default_factory=list)
+    """Id, family, builder, sources, seed, digest, and every file with its sha256."""
 
     @model_validator(mode="after")
     def _names_once(self) -> Suite:

@@ -7,14 +7,10 @@ that exists already gets the new tasks added, and its suite.json last.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,11 +33,9 @@ from avb_mcp.tasks.spec import (
     load_suite,
     sha256_of,
 )
+from avb_mcp.tasks.staging import ENTRIES, MAKING, WHOLE, staging_for, write_whole
 from primitives._base import UserError
 from primitives._task import Family, Material, Task
-
-REQUEST_FILE, ENTRIES, MAKING, WHOLE = "request.json", "entries", "making", "suite"
-NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ def write_suite(
     before = _existing(out)
     _refuse_known(plans, before, out)
     merged = _merged(before.sources if before else [], sources)
-    with _staging(out, _request(plans, sources, asked)) as staging:
+    with staging_for(out, _request(plans, sources, asked)) as staging:
         entries = [_entry(plan, staging, report) for plan in plans]
         suite = Suite(
             name=before.name if before else out.resolve().name,
@@ -112,11 +106,6 @@ def write_suite(
             save_suite(suite, staging / WHOLE)
             (staging / WHOLE).replace(out)
     return suite
-
-
-def interrupted(out: Path) -> bool:
-    """Whether an earlier build of `out` was left unfinished."""
-    return (_staging_folder(out) / REQUEST_FILE).is_file()
 
 
 def seed_of(*parts: object) -> int:
@@ -161,60 +150,6 @@ def _request(plans: Sequence[TaskPlan], sources: Sequence[Source], asked: JsonVa
         "tasks": [[plan.id, plan.builder, list(plan.sources), plan.seed] for plan in plans],
     }
     return json.dumps(whole, indent=1)
-
-
-def _staging_folder(out: Path) -> Path:
-    return out.resolve().parent / f".{out.resolve().name}.building"
-
-
-@contextmanager
-def _staging(out: Path, request: str) -> Iterator[Path]:
-    folder = _staging_folder(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{out} cannot be written: {error.strerror}. Give --out another place.") from error
-    with _locked(folder, out):
-        _begin(folder, request)
-        try:
-            yield folder
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            if isinstance(error, OSError) and error.errno in NO_SPACE:
-                raise UserError(
-                    f"The disk is full. Free some space and run the same command again: the tasks finished so far "
-                    f"are kept in {folder}."
-                ) from error
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path, out: Path) -> Iterator[None]:
-    """One build of a suite at a time."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{out} is being built by another process. Wait for it, or use another --out.") from None
-        yield
-    finally:
-        os.close(handle)
-
-
-def _begin(folder: Path, request: str) -> None:
-    """Keep what an interrupted build of the same has finished; clear away everything else."""
-    asked = folder / REQUEST_FILE
-    if not asked.is_file() or asked.read_text(encoding="utf-8") != request:
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name in (f"{WHOLE}/{TASKS}", f"{WHOLE}/{ANSWERS}", ENTRIES):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    if not asked.is_file():
-        write_whole(asked, request)
 
 
 def _entry(plan: TaskPlan, staging: Path, report: Report) -> Entry:
@@ -292,10 +227,3 @@ def _add(whole: Path, out: Path, suite: Suite) -> None:
             shutil.rmtree(target, ignore_errors=True)  # a task that no suite.json ever named
             folder.replace(target)
     save_suite(suite, out)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -147,7 +147,11 @@ def test_an_error_of_ours_never_holds() -> None:
 
 def test_a_check_of_nothing_is_a_sentence() -> None:
     run = subprocess.run([sys.executable, "-m", "avb_mcp", "check"], capture_output=True, text=True)
-    assert (run.returncode, run.stdout, run.stderr) == (2, "", "avb-mcp: Nothing to check. Give --attacks.\n")
+    assert (run.returncode, run.stdout, run.stderr) == (
+        2,
+        "",
+        "avb-mcp: Nothing to check. Give a suite's folder, or --attacks.\n",
+    )
 
 
 def test_a_folder_without_films_is_a_sentence(tmp_path: Path) -> None:

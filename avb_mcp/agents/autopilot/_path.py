@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,7 @@ def best_order(costs: Costs) -> list[int]:
 
 
 def cost_of(order: list[int], costs: Costs) -> float:
-    return float(sum(costs[a, b] for a, b in zip(order, order[1:], strict=False)))
+    return float(sum(costs[a, b] for a, b in itertools.pairwise(order)))
 
 
 def _exact(costs: Costs) -> list[int]:

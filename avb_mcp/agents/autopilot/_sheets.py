@@ -30,6 +30,8 @@ class Cell:
     """Which of several clips, counted from 0."""
     picture: Pixels
     """BGR, without the strip that carries the label."""
+    strip_px: int = 0
+    """How high that strip was."""
 
 
 def read_sheet(reply: Reply) -> list[Cell]:
@@ -49,8 +51,9 @@ def read_sheet(reply: Reply) -> list[Cell]:
     for cell in data["cells"]:
         left, top = layout.corner_px(cell["cell"] - 1)
         shown = picture[top : top + layout.cell_height_px, left : left + layout.cell_width_px]
-        plain = np.asarray(shown[label_height_px(layout.cell_width_px) :], np.uint8)
-        cells.append(Cell(cell["time_s"], cell["frame"], cell.get("clip", 1) - 1, plain))
+        strip_px = label_height_px(layout.cell_width_px)
+        plain = np.asarray(shown[strip_px:], np.uint8)
+        cells.append(Cell(cell["time_s"], cell["frame"], cell.get("clip", 1) - 1, plain, strip_px))
     return cells
 
 

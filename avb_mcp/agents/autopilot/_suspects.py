@@ -10,16 +10,18 @@ import numpy as np
 
 from avb_mcp.agents._client import Tools
 from avb_mcp.agents._delivery import Span
+from avb_mcp.agents.autopilot._joins import Look, join_costs, look_of
+from avb_mcp.agents.autopilot._path import Costs
 from avb_mcp.agents.autopilot._sheets import Values, look
 from avb_mcp.agents.autopilot._steps import Step, steps
-from avb_mcp.agents.autopilot._watch import Watched, detail, textured_region, watch_sharpness
+from avb_mcp.agents.autopilot._watch import Watched, detail, sharp_region, watch_sharpness
 
 COLOUR_STEP = 1.6
 """Jump of the colour figures (Lab units) inside a shot from which it may be a grade."""
-DETAIL_STEP = 0.45
+DETAIL_STEP = 0.2
 """Jump of the logarithm of fine detail from which it may be a blur."""
 MIN_WINDOW_S, MAX_WINDOW_S = 0.5, 12.0
-MIN_GAIN = 0.12
+MIN_GAIN = 0.2
 """By how much of the joins' cost another order of shots must be better."""
 MAX_GROUP = 3
 
@@ -96,15 +98,14 @@ def _to_a_cut(tools: Tools, film: Watched, jump: Step) -> Suspect:
 def _exactly(tools: Tools, film: Watched, jump: Step) -> float:
     """The frame at which a change of sharpness happens, looked at frame by frame."""
     shot = film.shot_of(jump.before_s)
-    start_s, end_s = max(shot.start_s, jump.before_s - 0.2), min(shot.end_s, jump.time_s + 0.2)
-    whole = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True)
-    region = textured_region(whole)
-    cells = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True, region=region)
+    start_s, end_s = max(shot.start_s, jump.before_s - 0.1), min(shot.end_s, jump.time_s + 0.1)
+    where = sharp_region(tools, film, shot)
+    cells = look(tools, film.path, start_s=start_s, end_s=end_s, all_frames=True, **where)
     values = np.array([detail(cell.picture) for cell in cells])
-    if len(values) < 3:
+    jumps = [values[at : at + 2].mean() - values[max(0, at - 2) : at].mean() for at in range(1, len(values))]
+    if not jumps:
         return jump.time_s
-    jumps = [abs(values[at:].mean() - values[:at].mean()) for at in range(1, len(values))]
-    return cells[int(np.argmax(jumps)) + 1].time_s
+    return cells[int(np.argmax(np.array(jumps) * np.sign(jump.size))) + 1].time_s
 
 
 def out_of_order(film: Watched) -> list[Suspect]:
@@ -113,7 +114,7 @@ def out_of_order(film: Watched) -> list[Suspect]:
     if len(shots) < 3:
         return []
     heads, tails = zip(*(_ends(film, shot) for shot in shots), strict=True)
-    costs = np.array([[float(np.abs(tail - head).mean()) for head in heads] for tail in tails])
+    costs = join_costs(heads, tails)
     usual = _total(range(len(shots)), costs)
     best, order, groups = usual, list(range(len(shots))), ((0, 0), (0, 0))
     for a, b in _groups(len(shots)):
@@ -129,12 +130,11 @@ def out_of_order(film: Watched) -> list[Suspect]:
     return [Suspect("order", start_s, end_s, gain, [shots[number] for number in order], places)]
 
 
-def _ends(film: Watched, shot: Span) -> tuple[Values, Values]:
-    """The colours with which a shot begins and ends, regardless of where they are."""
+def _ends(film: Watched, shot: Span) -> tuple[Look, Look]:
+    """How a shot begins and ends."""
     inside = np.flatnonzero((film.times_s >= shot.start_s - 1e-3) & (film.times_s < shot.end_s - 1e-3))
     at = inside if len(inside) else np.array([int(np.argmin(np.abs(film.times_s - shot.start_s)))])
-    head, tail = (np.sort(film.colours[number].reshape(-1, 3), axis=0) for number in (at[0], at[-1]))
-    return head, tail
+    return look_of(film.colours[at[0]]), look_of(film.colours[at[-1]])
 
 
 def _groups(count: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -148,5 +148,5 @@ def _exchanged(count: int, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
     return [*numbers[: a[0]], *numbers[b[0] : b[1]], *numbers[a[1] : b[0]], *numbers[a[0] : a[1]], *numbers[b[1] :]]
 
 
-def _total(order: Sequence[int] | range, costs: Values) -> float:
+def _total(order: Sequence[int], costs: Costs) -> float:
     return float(sum(costs[a, b] for a, b in itertools.pairwise(order)))

@@ -13,10 +13,14 @@ from avb_mcp.agents._delivery import Span, list_shots
 from avb_mcp.agents.autopilot._sheets import MAX_CELLS, Cell, Pixels, Values, look, small_lab
 
 MAX_SHEETS = 24
-SHARP_CELLS = 36
+SHARP_CELLS = 16
 """Cells of a sheet that is looked at for sharpness: large enough to show the film's own pixels."""
 REGION_SHARE = 0.4
 SHARP_EVERY_S = 0.2
+WHOLE_UP_TO_PX = 800
+"""Pictures up to this width show their blur in a cell of such a sheet."""
+MAX_SHOTS = 40
+"""Shots that are looked at for sharpness, the longest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +30,7 @@ class Watched:
     path: str
     duration_s: float
     fps: float
+    width_px: int
     has_sound: bool
     shots: list[Span]
     times_s: Values
@@ -50,12 +55,15 @@ def watch(tools: Tools, path: str) -> Watched:
     cells: list[Cell] = []
     for first in range(0, len(wanted), MAX_CELLS):
         # The middle of a frame's time names it whatever the rounding.
-        times_s = [min(time_s + 0.4 / video["fps"], facts["duration_s"] - 1e-3) for time_s in wanted[first:][:MAX_CELLS]]
+        times_s = [
+            min(time_s + 0.4 / video["fps"], facts["duration_s"] - 1e-3) for time_s in wanted[first:][:MAX_CELLS]
+        ]
         cells += look(tools, path, times_s=times_s)
     return Watched(
         path,
         facts["duration_s"],
         video["fps"],
+        video["width_px"],
         facts.get("audio") is not None,
         list_shots(tools, path, facts["duration_s"]),
         np.array([cell.time_s for cell in cells], np.float32),
@@ -64,23 +72,34 @@ def watch(tools: Tools, path: str) -> Watched:
 
 
 def watch_sharpness(tools: Tools, film: Watched) -> tuple[Values, Values]:
-    """Times, and the logarithm of how much fine detail a textured part of the picture has at each."""
-    region = textured_region(look(tools, film.path, count=9))
-    count = max(2, int(film.duration_s / SHARP_EVERY_S))
-    wanted = [film.duration_s * (number + 0.5) / count for number in range(count)]
+    """Times, and the logarithm of how much fine detail each shot has at each."""
     times, values = [], []
-    for first in range(0, len(wanted), SHARP_CELLS):
-        for cell in look(tools, film.path, times_s=wanted[first : first + SHARP_CELLS], region=region):
-            times.append(cell.time_s)
-            values.append(detail(cell.picture))
-    return np.array(times, np.float32), np.array(values, np.float32)
+    for shot in sorted(film.shots, key=lambda span: -span.length_s)[:MAX_SHOTS]:
+        count = max(4, min(2 * SHARP_CELLS, int(shot.length_s / SHARP_EVERY_S)))
+        wanted = [shot.start_s + shot.length_s * (number + 0.5) / count for number in range(count)]
+        where = sharp_region(tools, film, shot)
+        for first in range(0, count, SHARP_CELLS):
+            for cell in look(tools, film.path, times_s=wanted[first : first + SHARP_CELLS], **where):
+                times.append(cell.time_s)
+                values.append(detail(cell.picture))
+    order = np.argsort(times)
+    return np.array(times, np.float32)[order], np.array(values, np.float32)[order]
+
+
+def sharp_region(tools: Tools, film: Watched, shot: Span) -> dict[str, list[float]]:
+    """What part of a shot to look at for sharpness: all of a small picture, the textured part of a large one."""
+    if film.width_px <= WHOLE_UP_TO_PX:
+        return {}
+    times_s = [shot.start_s + shot.length_s * share for share in (0.1, 0.4, 0.6, 0.9)]
+    return {"region": textured_region(look(tools, film.path, times_s=times_s))}
 
 
 def detail(picture: Pixels) -> float:
-    """The logarithm of the variance of the Laplacian, against that of the brightness itself."""
+    """The logarithm of how strong the strongest tenth of the edges is."""
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY).astype(np.float32)
-    fine = float(cv2.Laplacian(grey, cv2.CV_32F).var())
-    return float(np.log(fine + 0.5) - 0.5 * np.log(float(grey.var()) + 1.0))
+    edges = np.abs(cv2.Laplacian(grey, cv2.CV_32F)).ravel()
+    strongest = np.partition(edges, -max(1, edges.size // 10))[-max(1, edges.size // 10) :]
+    return float(np.log(strongest.mean() + 0.5))
 
 
 def textured_region(cells: Sequence[Cell]) -> list[float]:
@@ -93,6 +112,6 @@ def textured_region(cells: Sequence[Cell]) -> list[float]:
                 height, width = cell.picture.shape[:2]
                 part = cell.picture[int(y * height) : int((y + 0.4) * height), int(x * width) : int((x + 0.4) * width)]
                 amounts.append(detail(part))
-            if (usual := float(np.quantile(amounts, 0.25))) > most:
-                best, most = [x, y, REGION_SHARE, REGION_SHARE], usual
+            if (least := min(amounts)) > most:
+                best, most = [x, y, REGION_SHARE, REGION_SHARE], least
     return best

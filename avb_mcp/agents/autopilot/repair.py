@@ -23,7 +23,9 @@ MIN_CONFIDENCE = 0.3
 MIN_COLOUR_GAIN_DB = 2.5
 """Light that only drifts is matched by less than this."""
 _SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
-_ORDER_WORDS = r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
+_ORDER_WORDS = (
+    r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
+)
 _TIME_WORDS = r"\b(again|twice|just seen|longer|runs a little|stutter|hiccup|trips|stumbl|connection|breath|line had)"
 
 
@@ -93,13 +95,15 @@ def _told_by_tool(tools: Tools, film: Watched) -> list[Suspect]:
         data = tools.call("find_defects", path=film.path).data
     except ToolRefused:
         return []
-    rows = next((value for value in data.values() if _is_rows(value)), [])
+    rows: list[dict[str, Any]] = next((value for value in data.values() if _is_rows(value)), [])
     found = [Suspect(str(row["kind"]), row["start_s"], row["end_s"], float(row.get("confidence", 0.5))) for row in rows]
     return sorted((s for s in found if s.confidence >= MIN_CONFIDENCE), key=lambda suspect: -suspect.confidence)
 
 
 def _is_rows(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) and {"kind", "start_s", "end_s"} <= row.keys() for row in value)
+    return isinstance(value, list) and all(
+        isinstance(row, dict) and {"kind", "start_s", "end_s"} <= row.keys() for row in value
+    )
 
 
 # ---- one attempt per kind
@@ -107,7 +111,12 @@ def _is_rows(value: object) -> bool:
 
 def _drop_repeats(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     data = tools.call(
-        "restore_video", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, kind="drop_repeats", output=OUTPUT
+        "restore_video",
+        path=film.path,
+        start_s=suspect.start_s,
+        end_s=suspect.end_s,
+        kind="drop_repeats",
+        output=OUTPUT,
     ).data
     cuts = [[row["start_s"], row["end_s"]] for row in data["stretches"]]
     found = [{"type": "repeated frames", "start_s": start_s, "end_s": end_s} for start_s, end_s in cuts]
@@ -124,9 +133,7 @@ def _unfreeze(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
 
 
 def _match_colour(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
-    data = tools.call(
-        "color_match", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, output=OUTPUT
-    ).data
+    data = tools.call("color_match", path=film.path, start_s=suspect.start_s, end_s=suspect.end_s, output=OUTPUT).data
     if not data.get("output") or data["psnr_after_db"] - data["psnr_before_db"] < MIN_COLOUR_GAIN_DB:
         return None
     told = f"Colour matched by {data['method']}: {data['psnr_before_db']} dB before, {data['psnr_after_db']} dB after."
@@ -134,26 +141,27 @@ def _match_colour(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | N
 
 
 def _sharpen(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
-    """Whichever of the two filters brings the figures nearer to the film around."""
-    best: tuple[float, dict[str, Any]] | None = None
-    for kind in ("deblur", "upscale", "sharpen"):
-        reply = tools.try_call(
-            "restore_video",
-            path=film.path,
-            start_s=suspect.start_s,
-            end_s=suspect.end_s,
-            kind=kind,
-            output=f"work/{kind}.mp4",
-        )
+    """Shot by shot: a filter is learned from the sharp part of the same shot."""
+    path, told = film.path, []
+    for number, shot in enumerate(film.shots):
+        start_s, end_s = max(shot.start_s, suspect.start_s), min(shot.end_s, suspect.end_s)
+        if end_s - start_s < 2 / film.fps:
+            continue
+        better = _sharper(tools, path, start_s, end_s, number)
+        if better is not None:
+            path = better["output"]
+            told.append(f"{start_s:.2f} to {end_s:.2f} s: {better['method']}, {better['before']} to {better['after']}.")
+    return Repaired(path, [_finding("blur", suspect)], [], "\n".join(told)) if told else None
+
+
+def _sharper(tools: Tools, path: str, start_s: float, end_s: float, number: int) -> dict[str, Any] | None:
+    """The first of the filters that helps, by the tool's own figures."""
+    window = {"path": path, "start_s": round(start_s, 3), "end_s": round(end_s, 3)}
+    for kind in ("deblur", "sharpen"):
+        reply = tools.try_call("restore_video", **window, kind=kind, output=f"work/sharp{number}.mp4")
         if not reply.is_error:
-            data = reply.data
-            off = abs(data["after"] - data["around"]) if data.get("around") is not None else -data["after"]
-            if best is None or off < best[0]:
-                best = off, data
-    if best is None:
-        return None
-    told = f"{best[1]['kind']} by {best[1]['method']}: {best[1]['measure']} {best[1]['before']} to {best[1]['after']}."
-    return Repaired(best[1]["output"], [_finding("blur", suspect)], [], told)
+            return reply.data
+    return None
 
 
 def _reorder(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:

@@ -85,12 +85,17 @@ def load_delivery(path: Path) -> Delivery:
         raise UserError(f"{path} holds no delivery requirements: {place}: {fault['msg']}. Fields: {known}.") from None
 
 
-def draw_delivery(film: Footage, rng: np.random.Generator) -> Delivery:
-    """Requirements that the source can meet, as a client might have them."""
+def require_length(film: Footage) -> None:
+    """Refuse a source that is too short to be shortened."""
     if film.duration_s < MIN_SOURCE_S:
         raise UserError(
             f"{film.name} lasts {film.duration_s:.1f} s; a repurpose task needs at least {MIN_SOURCE_S:g} s of film."
         )
+
+
+def draw_delivery(film: Footage, rng: np.random.Generator) -> Delivery:
+    """Requirements that the source can meet, as a client might have them."""
+    require_length(film)
     target_s = min(LONGEST_S, film.duration_s * float(rng.uniform(*SHARES)))
     side_px = min(film.width_px, film.height_px)
     tall = (round(side_px * 9 / 16) // 2 * 2, side_px)

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from avb_mcp.tasks.builders._moves import BASE_SHARE, Image, View, seen
 
 LOOK_PX = (48, 27)
-MIN_ACCENT, MAX_ACCENT = 0.01, 0.25
+MIN_ACCENT, MAX_ACCENT = 0.005, 0.25
 """Share of the picture that a colour must cover to be an accent."""
+STRONG = 100
+"""Saturation (0-255) from which a colour is strong."""
 MOVING_LEVELS = 4.0
 """Mean change (0-255) from which something is said to move."""
 MIN_DIFFERENT = 2
@@ -115,7 +117,7 @@ def _tone(part: npt.NDArray[np.generic]) -> str:
 def _accent(hsv: npt.NDArray[np.generic]) -> str:
     """The most frequent of the strong colours that stand in a small place only."""
     rows: list[list[list[int]]] = hsv.tolist()
-    strong = [[_colour(*pixel) if pixel[1] > 120 and pixel[2] > 80 else "" for pixel in row] for row in rows]
+    strong = [[_colour(*pixel) if pixel[1] > STRONG and pixel[2] > 80 else "" for pixel in row] for row in rows]
     counts = Counter(name for row in strong for name in row if name)
     total = hsv.shape[0] * hsv.shape[1]
     for name, count in counts.most_common():

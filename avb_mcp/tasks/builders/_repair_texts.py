@@ -18,7 +18,7 @@ _OPENINGS = (
 )
 _CLOSINGS = (
     "I cannot tell you more than that; please find it and put it right. Leave everything else as it is.",
-    "You have better eyes and ears than I have. Please repair it and touch nothing that is in order.",
+    "You have better eyes and ears than I have. Please repair it and touch nothing that is fine as it is.",
     "Please set it right without changing the rest, and tell me what you found and where.",
 )
 _SHARED = f"""\
@@ -41,11 +41,11 @@ _CUTS = f"""\
 {_SHARED}.
   It must be `{BROKEN}` without the stretches that you report, picture and sound, and nothing else.
 - `{REPORT}`: what was wrong and what you did, with a fenced JSON list of the stretches that you took out, each
-  `[start_s, end_s]` in seconds of `{BROKEN}`; both ends count when they are right to within 0.20 s. Where something
-  is there twice, the second time is the one to take out.
+  `[start_s, end_s]` in seconds of the broken film. Both ends count when they are right to within 0.20 s. Where
+  something is there twice, the second time is the one to take out. The shape, with numbers that mean nothing:
 
   ```json
-  [[12.48, 13.2], [40.0, 41.36]]
+  [[1.0, 2.5], [4.0, 4.75]]
   ```
 """
 _RELEASED = f"""\

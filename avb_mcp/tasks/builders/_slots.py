@@ -29,6 +29,8 @@ from primitives._base import UserError
 MIN_SLOT_S, MAX_SLOT_S = 1.5, 3.5
 LOOKED_AT_S = 15.0
 """How much of a long shot is searched for a stretch in which the camera stands still."""
+ENOUGH = 5
+"""How many shots per slot are looked at before held frames are good enough."""
 MIN_APART = 3.0
 """Mean difference (0-255) between two candidates of a slot below which nobody could tell them apart."""
 GLANCE_PX = (96, 54)
@@ -65,7 +67,7 @@ class SlotSource:
 
     film: Footage
     first: int
-    still: bool
+    held: bool
     words: Description
     given: str | None
     """The author's own description."""
@@ -77,7 +79,7 @@ class SlotSource:
 
     def frames(self, count: int, fps: float) -> Iterator[Image]:
         """`count` pictures at a rate, the nearest ones of the source's."""
-        if self.still:
+        if self.held:
             return repeat(self.middle, count)
         wanted = [round(number * float(self.film.fps) / fps) for number in range(count)]
         return _picked(frames(self.film, self.first, self.first + wanted[-1] + 1), wanted)
@@ -106,6 +108,8 @@ class SlotsAsked:
     length_s: float
     variables: Sequence[Variable]
     """Which one changes, slot by slot in turn."""
+    aspect: float
+    """Of the clips."""
 
 
 def stretches(footage: Sequence[Footage], shot_list: Path | None) -> list[Stretch]:
@@ -116,13 +120,12 @@ def stretches(footage: Sequence[Footage], shot_list: Path | None) -> list[Stretc
 
 
 def draw_candidates(
-    middle: Image, variables: Sequence[Variable], count: int, rng: np.random.Generator
+    middle: Image, variables: Sequence[Variable], count: int, aspect: float, rng: np.random.Generator
 ) -> Candidates | None:
     """`count` cameras that differ in the first of the variables in which they can be told apart.
 
     All values are drawn alike and the right one is the first drawn: nothing but the storyboard makes it right.
     """
-    aspect = middle.shape[1] / (middle.shape[0] * 2 / 3)
     for variable in variables:
         if len(VALUES[variable]) < count:
             continue
@@ -147,17 +150,17 @@ def find_slots(places: Sequence[Stretch], ask: SlotsAsked, rng: np.random.Genera
             return
         turn = len(found) % len(ask.variables)
         variables = [*ask.variables[turn:], *ask.variables[:turn]]
-        candidates = draw_candidates(source.middle, variables, ask.candidates, rng)
+        candidates = draw_candidates(source.middle, variables, ask.candidates, ask.aspect, rng)
         if candidates is not None:
             found.append(FoundSlot(source, candidates))
             pictures.append(picture)
 
     moving: list[SlotSource] = []
     for index in rng.permutation(len(places)):
-        if len(found) == ask.slots:
+        if len(found) == ask.slots or len(found) + len(moving) >= ENOUGH * ask.slots:
             break
         source = look_at(places[index], ask.length_s, rng)
-        if source is not None and source.still:
+        if source is not None and source.held:
             moving.append(source)
         elif source is not None:
             take(source)
@@ -181,9 +184,9 @@ def look_at(place: Stretch, length_s: float, rng: np.random.Generator) -> SlotSo
     key = [next(frames(film, number, number + 1)) for number in (first, first + count // 2, first + count - 1)]
     if contrast(small_luma(key[1])) < MIN_CONTRAST:
         return None
-    still = not motion.is_still
-    shown = (key[1], key[1], key[1]) if still else (key[0], key[1], key[2])
-    return SlotSource(film, first, still, describe(*shown), place.description, key[1])
+    held = not motion.is_still
+    shown = (key[1], key[1], key[1]) if held else (key[0], key[1], key[2])
+    return SlotSource(film, first, held, describe(*shown), place.description, key[1])
 
 
 def _apart(middle: Image, cameras: Sequence[Camera], amounts: Amounts) -> bool:

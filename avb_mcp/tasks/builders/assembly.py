@@ -41,12 +41,10 @@ from avb_mcp.tasks.builders.generator import CommandGenerator, Generator, Genera
 from avb_mcp.tasks.builders.storyboard import (
     SHOT_LANGUAGE,
     SHOT_LANGUAGE_TEXT,
-    STORYBOARD_JSON,
-    STORYBOARD_MD,
     Slot,
     Storyboard,
     assembly_brief,
-    storyboard_text,
+    board_texts,
 )
 from avb_mcp.tasks.footage import Export, Footage, frames, open_footage, write_film
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, seed_of
@@ -159,9 +157,12 @@ class _Maker:
         places = _long_enough(stretches(self.films, self.request.shot_list))
         variables = [self.variables[index] for index in rng.permutation(len(self.variables))]
         usual_s = sorted(place.duration_s for place in places)[len(places) // 2]
+        width_px, height_px = clip_size(self.films[0])
         found: list[FoundSlot] = []
         for length_s in (float(rng.uniform(MIN_SLOT_S, min(MAX_SLOT_S, usual_s))), MIN_SLOT_S):
-            ask = SlotsAsked(self.request.slots, self.request.distractors + 1, length_s, variables)
+            ask = SlotsAsked(
+                self.request.slots, self.request.distractors + 1, length_s, variables, width_px / height_px
+            )
             found = find_slots(places, ask, rng)
             if len(found) == self.request.slots:
                 return length_s, sorted(found, key=lambda slot: (self.films.index(slot.source.film), slot.source.first))
@@ -240,12 +241,7 @@ class _Writer:
 
 
 def _write_texts(bench: Bench, board: Storyboard, slots: Sequence[FoundSlot], names: Sequence[str]) -> None:
-    texts = {
-        STORYBOARD_JSON: board.as_json(),
-        STORYBOARD_MD: storyboard_text(board),
-        SHOT_LANGUAGE: SHOT_LANGUAGE_TEXT,
-    }
-    for name, text in texts.items():
+    for name, text in (board_texts(board) | {SHOT_LANGUAGE: SHOT_LANGUAGE_TEXT}).items():
         (bench.materials / name).write_text(text, encoding="utf-8")
     count = board.candidates_per_slot
     rows = [_row(slot, names[at * count : (at + 1) * count]) for at, slot in enumerate(slots)]
@@ -267,5 +263,5 @@ def _row(slot: FoundSlot, names: Sequence[str]) -> dict[str, object]:
         },
         "source": slot.source.film.name,
         "first_frame": slot.source.first,
-        "held_frame": slot.source.still,
+        "held_frame": slot.source.held,
     }

@@ -54,12 +54,12 @@ def plan_tasks(family: Family, footage: Sequence[Footage], request: BuildRequest
     known = BUILDERS[family]
     unused = sorted(request.model_fields_set - known.options - COMMON)
     if unused:
-        useful = ", ".join(_option(name) for name in sorted(known.options))
-        raise UserError(f"{_option(unused[0])} has no use for {family} tasks, which take {useful}. Leave it out.")
+        useful = ", ".join(option_named(name) for name in sorted(known.options))
+        raise UserError(f"{option_named(unused[0])} has no use for {family} tasks, which take {useful}. Leave it out.")
     builder = cast(Builder, importlib.import_module(known.module))
     return builder.plan(footage, request)
 
 
-def _option(field: str) -> str:
+def option_named(field: str) -> str:
     """A field as the command line calls it."""
     return "--" + field.replace("_", "-")

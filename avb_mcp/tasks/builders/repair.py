@@ -41,7 +41,7 @@ from verifiers.video_repair.anchors import measure_anchors
 from verifiers.video_repair.schema import Expected, ExpectedAudio, ExpectedVideo, Kind, ReferenceFile, TimeRange, Truth
 from verifiers.video_repair.scoring import UnmeasurableDefect
 
-TRIES = 8
+TRIES = 6
 """Draws of place and strength before a source is given up."""
 STRETCHES = 24
 SNAP_S = 2.0
@@ -57,7 +57,8 @@ def plan(footage: Sequence[Footage], request: BuildRequest) -> list[TaskPlan]:
     ids: set[str] = set()
     for number in range(request.count):
         defect, sources = serving[number % len(serving)]
-        source = sources[(number // len(serving)) % len(sources)]
+        # One further with every round, so that a defect meets every source.
+        source = sources[(number + number // len(serving)) % len(sources)]
         task_id = _task_id(request, defect.scheme, number, ids)
         ids.add(task_id)
         seed = seed_of(request.seed, task_id, defect.name, source.sha256, request.min_s, request.max_s)
@@ -90,9 +91,9 @@ def _serving(defects: Sequence[Defect[Any]], footage: Sequence[Footage], request
     found: Serving = []
     refusals: list[str] = []
     for defect in defects:
-        refused = {source.name: refusal(source, defect, request) for source in footage}
-        able = [source for source in footage if not refused[source.name]]
-        refusals += [reason for reason in refused.values() if reason and not able]
+        reasons = [refusal(source, defect, request) for source in footage]
+        able = [source for source, reason in zip(footage, reasons, strict=True) if not reason]
+        refusals += [] if able else reasons
         if able:
             found.append((defect, able))
         elif request.kinds:

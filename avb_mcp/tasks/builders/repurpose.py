@@ -12,12 +12,17 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from avb_mcp.tasks.answers import repurpose_answer
 from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.builders._clip_tasks import task_id, task_seed
-from avb_mcp.tasks.builders._delivery import Delivery, delivery_text, draw_delivery, load_delivery, starter_rubric
+from avb_mcp.tasks.builders._delivery import (
+    Delivery,
+    delivery_text,
+    draw_delivery,
+    load_delivery,
+    require_length,
+    starter_rubric,
+)
 from avb_mcp.tasks.builders._example_cut import write_example
 from avb_mcp.tasks.footage import Footage
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan
@@ -47,7 +52,7 @@ def plan(footage: Sequence[Footage], request: BuildRequest) -> list[TaskPlan]:
         seed = task_seed(Family.REPURPOSE, number, request.seed, film.sha256, texts.brief, texts.rubric, texts.delivery)
         maker = _Maker(task_id(request.prefix, Family.REPURPOSE, number, seed), film, texts)
         if texts.rubric is None and texts.delivery is None:
-            draw_delivery(film, np.random.default_rng(0))  # refuses a source that is too short before anything is made
+            require_length(film)
         plans.append(TaskPlan(maker.id, Family.REPURPOSE, "repurpose", (film.name,), seed, maker.make))
     return plans
 

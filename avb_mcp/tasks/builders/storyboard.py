@@ -1,15 +1,17 @@
 """The storyboard of an assembly task, as data: what the agent reads is rendered from it, by one function each.
 
-An experiment that strips a field (`without`) renders the same texts from what is left.
+An experiment that strips a field (`strip_field`) renders the same texts from what is left.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from avb_mcp.tasks.builders._clip_tasks import SOLUTION_SHAPE
+from avb_mcp.tasks.spec import BRIEF_FILE, MATERIALS, TASK_FILE, load_task, sha256_of
 
 STORYBOARD_JSON, STORYBOARD_MD, SHOT_LANGUAGE = "storyboard.json", "storyboard.md", "shot_language.md"
 
@@ -62,6 +64,24 @@ def storyboard_text(board: Storyboard) -> str:
         lines = [f"- {title}: {value}" for title, value in values if value is not None]
         parts.append("\n".join([f"## Slot {slot.slot}", "", *lines]))
     return "\n\n".join(["# Storyboard", *parts]) + "\n"
+
+
+def board_texts(board: Storyboard) -> dict[str, str]:
+    """The storyboard's two files among the materials."""
+    return {STORYBOARD_JSON: board.as_json(), STORYBOARD_MD: storyboard_text(board)}
+
+
+def strip_field(workspace: Path, field: SlotField) -> None:
+    """Take a field out of an assembly task's storyboard wherever the agent could read it; the hashes follow."""
+    materials = workspace / MATERIALS
+    board = Storyboard.model_validate_json((materials / STORYBOARD_JSON).read_bytes()).without(field)
+    for name, text in board_texts(board).items():
+        (materials / name).write_text(text, encoding="utf-8")
+    (workspace / BRIEF_FILE).write_text(assembly_brief(board), encoding="utf-8")
+    task = load_task(workspace)
+    listed = [item.model_copy(update={"sha256": sha256_of(workspace / item.path)}) for item in task.materials]
+    text = task.model_copy(update={"materials": listed}).model_dump_json(indent=2, exclude_defaults=True)
+    (workspace / TASK_FILE).write_text(text + "\n", encoding="utf-8")
 
 
 def assembly_brief(board: Storyboard) -> str:

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from avb_mcp.tasks.check._base import Subject, subjects_of
 from avb_mcp.tasks.spec import MATERIALS, TASK_FILE, Sha256, Suite, TaskId, load_suite, sha256_of
-from avb_mcp.tasks.suite import save_suite, write_whole
+from avb_mcp.tasks.staging import write_whole
+from avb_mcp.tasks.suite import save_suite
 from primitives._base import UserError
 from primitives._task import Material
 

@@ -31,6 +31,8 @@ def check_suite(subjects: list[Subject]) -> Iterator[Finding]:
         for path in sorted((folder / name).iterdir() if (folder / name).is_dir() else []):
             if path.name not in known:
                 yield Finding(GATE, "", f"{name}/{path.name} is not listed in suite.json")
+    checked = {subject.entry.id for subject in subjects}
+    yield from (finding for finding in leaks.shared_files(folder) if finding.task in checked)
     yield from leaks.over_suite(subjects)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from avb_mcp.tasks.answers import ANSWER_FILE
 from avb_mcp.tasks.check._base import MEDIA_SUFFIXES, Finding, GateName, Subject
-from avb_mcp.tasks.spec import MATERIALS
+from avb_mcp.tasks.spec import ANSWERS, MATERIALS, TASKS
 from verifiers._container import open_media
 from verifiers._json import AnswerError, load_answer_model
 from verifiers._media import MediaError, media_info
@@ -42,20 +42,9 @@ def in_task(subject: Subject) -> Iterator[str]:
 
 
 def _links(subject: Subject) -> Iterator[str]:
-    """Symbolic links anywhere; hard links between what the agent gets and what it must not see."""
     for name, path in subject.files.items():
         if path.is_symlink():
             yield f"{name} is a link"
-    inodes = {
-        (path.stat().st_dev, path.stat().st_ino): path.name
-        for path in subject.files.values()
-        if path.is_relative_to(subject.answers) and not path.is_symlink()
-    }
-    for name, path in subject.files.items():
-        if path.is_relative_to(subject.workspace) and not path.is_symlink():
-            status = path.stat()
-            if (status.st_dev, status.st_ino) in inodes:
-                yield f"{name} is the same file on disk as {inodes[status.st_dev, status.st_ino]} of the answers"
 
 
 def _strangers(subject: Subject) -> Iterator[str]:
@@ -116,6 +105,25 @@ class Ranked:
 
     features: Mapping[str, Floats]
     truth: Floats
+
+
+def shared_files(folder: Path) -> Iterator[Finding]:
+    """Files of any workspace that are, on disk, files of any answers."""
+    secret = {_inode(path): path for path in _regular(folder / ANSWERS)}
+    for path in _regular(folder / TASKS):
+        if (same := secret.get(_inode(path))) is not None:
+            way = path.relative_to(folder)
+            sentence = f"{way.as_posix()} is the same file on disk as {same.relative_to(folder).as_posix()}"
+            yield Finding(GateName.ASSET, way.parts[1], sentence)
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _regular(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
 
 
 def over_suite(subjects: Sequence[Subject]) -> Iterator[Finding]:

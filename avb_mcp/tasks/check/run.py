@@ -16,6 +16,7 @@ from avb_mcp.tasks.check import asset, authoring, review, verifier
 from avb_mcp.tasks.check._base import Finding, GateName, Subject, subjects_of
 from avb_mcp.tasks.check.approvals import load_approvals
 from primitives._base import UserError
+from verifiers._files import AnswerError
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,12 @@ def attack_tasks(folder: Path, tasks: Sequence[str]) -> int:
     """Every known trick on every task; 1 if one does not get its stated reward."""
     subjects = subjects_of(folder, list(tasks))
     entries = [subject.entry for subject in subjects]
-    return show_rows(attack_suite(folder, subjects[0].suite, entries, lambda _attack: True)) if entries else 0
+    if not entries:
+        raise UserError(f"{folder} holds no tasks.")
+    try:
+        return show_rows(attack_suite(folder, subjects[0].suite, entries, lambda _attack: True))
+    except AnswerError as error:
+        raise UserError(f"A task cannot be attacked: {error}. See `avb-mcp check {folder}`.") from error
 
 
 def _findings(subject: Subject, gate: GateName) -> Iterator[Finding]:

@@ -49,10 +49,8 @@ def _golden_path(subject: Subject) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="avb-check-") as place:
         workspace = Path(place) / "task"
         shutil.copytree(subject.workspace, workspace)
-        try:
-            submit_oracle(workspace, subject.answers)
-        except (UserError, ToolRefused) as error:
-            yield subject.fault(GATE, f"the oracle cannot hand in: {error}")
+        for fault in _oracle_faults(workspace, subject.answers):
+            yield subject.fault(GATE, f"the oracle cannot hand in: {fault}")
             return
         verdict = score_workspace(workspace, subject.answers)
     if _is_perfect(verdict):
@@ -62,6 +60,26 @@ def _golden_path(subject: Subject) -> Iterator[Finding]:
         return
     got = "no score" if verdict.score is None else f"{verdict.score:.4f}"
     yield subject.fault(GATE, f"the oracle scores {got}, not 1: {'; '.join(verdict.reasons[:3]) or verdict.status}")
+
+
+def _oracle_faults(workspace: Path, answers: Path) -> list[str]:
+    """Hand in as the oracle does; why it could not. A client's errors come in groups."""
+    faults: list[str] = []
+    try:
+        submit_oracle(workspace, answers)
+    except* KeyError as group:
+        faults += [f"{error} is not among the materials" for error in _leaves(group)]
+    except* (UserError, ToolRefused, AnswerError, OSError) as group:
+        faults += [str(error) for error in _leaves(group)]
+    return faults
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
 
 
 def _is_perfect(verdict: Verdict) -> bool:

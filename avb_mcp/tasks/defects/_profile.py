@@ -17,6 +17,11 @@ def scenes(stretch: Stretch) -> list[dict[str, Any]]:
     ]
 
 
+def reported_s(stretch: Stretch, frame: int) -> float:
+    """When a frame appears, to the millisecond: a report cannot say it any better, so that none can be better."""
+    return round(stretch.seconds(frame), 3)
+
+
 def injection(
     stretch: Stretch, variant: str, span: tuple[int, int], scene: int | None, more: dict[str, Any]
 ) -> dict[str, Any]:
@@ -24,9 +29,9 @@ def injection(
     first, last = span
     found: dict[str, Any] = {
         "variant": variant,
-        "start_s": stretch.seconds(first),
-        "end_s": stretch.seconds(last),
-        "duration_s": stretch.seconds(last - first),
+        "start_s": reported_s(stretch, first),
+        "end_s": reported_s(stretch, last),
+        "duration_s": reported_s(stretch, last - first),
     }
     if scene is not None:
         found |= {"target_scene_index": scene, "target_scene": scenes(stretch)[scene]}

@@ -37,6 +37,6 @@ def _scene(stretch: Stretch, group: str, shot: Shot, at: int) -> dict[str, Any]:
         "index": stretch.shots.index(shot),
         "start_s": shot.start_s,
         "end_s": shot.end_s,
-        "broken_start_s": stretch.seconds(at),
-        "broken_end_s": stretch.seconds(at + shot.last - shot.first),
+        "broken_start_s": _profile.reported_s(stretch, at),
+        "broken_end_s": _profile.reported_s(stretch, at + shot.last - shot.first),
     }

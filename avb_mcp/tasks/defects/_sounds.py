@@ -52,7 +52,8 @@ def _babble(rng: Rng, count: int, _slope: float) -> Floats:
             length = round(rng.uniform(0.12, 0.35) * RATE_HZ)
             syllable = _syllable(rng, pitch_hz * rng.uniform(0.9, 1.1), length)
             first, last = max(0, at), min(count, at + length)
-            total[first:last] += syllable[first - at : last - at]
+            if first < last:
+                total[first:last] += syllable[first - at : last - at]
             at += length + (round(rng.uniform(0.1, 0.4) * RATE_HZ) if rng.random() < 0.2 else 0)
     return total
 

@@ -36,8 +36,8 @@ def _damage(stretch: Stretch, drawn: Parameters) -> Damage:
     made = _timeline.insert(stretch, stops)
     windows = [
         {
-            "start_s": stretch.seconds(first),
-            "end_s": stretch.seconds(last),
+            "start_s": _profile.reported_s(stretch, first),
+            "end_s": _profile.reported_s(stretch, last),
             "target_scene_index": stretch.shot_at(frame),
         }
         for (first, last), frame in zip(made.ranges, drawn.frames, strict=True)

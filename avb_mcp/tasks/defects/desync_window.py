@@ -45,7 +45,7 @@ DEFECT = Defect(
     damage=_damage,
     symptoms=(
         "For a passage I could not shake the feeling of watching with a bad translator in my ear.",
-        "Lips and words drift apart somewhere, and later all is well again.",
+        "Lips and words part company somewhere, and later all is well again.",
         "Part of it looks dubbed. The beginning and the end are just as we shot them.",
     ),
 )

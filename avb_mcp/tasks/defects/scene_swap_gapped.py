@@ -14,7 +14,7 @@ DEFECT = Defect(
     draw=partial(_scene_swap.draw, gapped=True),
     damage=partial(_scene_swap.damage, gapped=True),
     symptoms=(
-        "I have seen this story told, and not in this order. Everything that I remember is still in it.",
+        "I have seen this story told, and not like this. Everything that I remember is still in it.",
         "It jumps ahead and later makes up for it. I should not have to be a detective to follow.",
         "Somebody dragged something around on the timeline by accident. It was right before.",
     ),

@@ -15,6 +15,7 @@ from avb_mcp.tasks.importers.fetch import Progress as FetchProgress
 from avb_mcp.tasks.importers.fetch import copy_in
 from avb_mcp.tasks.importers.unzip import require_safe, unzip
 from avb_mcp.tasks.spec import Source, Suite, sha256_of
+from avb_mcp.tasks.staging import say_interrupted
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
 from primitives._base import UserError
 from primitives._task import Family, Limits
@@ -101,10 +102,13 @@ def write_imported(items: Sequence[Imported], out: Path, licence: str, provenanc
         for item in ready
         if item.make is not None
     ]
-    with Console(stderr=True).status("importing") as status:
-        suite = write_suite(
-            out, plans, list(sources.values()), lambda task, _share, note: status.update(f"{task}: {note}")
-        )
+    try:
+        with Console(stderr=True).status("importing") as status:
+            suite = write_suite(
+                out, plans, list(sources.values()), lambda task, _share, note: status.update(f"{task}: {note}")
+            )
+    except KeyboardInterrupt:
+        raise SystemExit(say_interrupted(out)) from None
     _show(items, out)
     return suite
 

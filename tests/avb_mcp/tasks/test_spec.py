@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from avb_mcp.docs import schema_texts
 from avb_mcp.tasks.spec import Entry, Source, Suite, digest_of, load_suite, load_task
 from primitives._base import UserError
 
+SCHEMAS = Path(__file__).resolve().parents[3] / "docs" / "schemas"
 ENTRY = {"id": "a", "family": "repair", "builder": "repair", "seed": 1, "digest": "0" * 64, "files": {}}
 
 
@@ -59,3 +61,8 @@ def test_the_digest_hangs_on_paths_and_contents_and_not_on_their_order() -> None
     files = {"a": "1", "b": "2"}
     assert digest_of(files) == digest_of({"b": "2", "a": "1"})
     assert digest_of(files) != digest_of({"a": "2", "b": "1"})
+
+
+def test_the_published_schemas_are_those_of_the_models() -> None:
+    """`make docs` writes them anew."""
+    assert {path.name: path.read_text(encoding="utf-8") for path in SCHEMAS.iterdir()} == schema_texts()

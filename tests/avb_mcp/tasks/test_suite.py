@@ -17,7 +17,8 @@ import pytest
 from avb_mcp.tasks import suite as writing
 from avb_mcp.tasks.answers import order_answer
 from avb_mcp.tasks.spec import Source, digest_of, load_suite, load_task, sha256_of
-from avb_mcp.tasks.suite import Bench, Made, TaskPlan, interrupted, seed_of, write_suite
+from avb_mcp.tasks.staging import interrupted
+from avb_mcp.tasks.suite import Bench, Made, TaskPlan, seed_of, write_suite
 from primitives._base import UserError
 from primitives._task import Deliverable, Family, Kind, Task
 
