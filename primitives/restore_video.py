@@ -94,6 +94,7 @@ def restore_video(request: RestoreVideoRequest, call: Call) -> Answer:
     from primitives._media.film import open_film
     from primitives._media.render import render
     from primitives._patch import asked_frames, default_output, patched
+    from primitives._writing import all_or_nothing
 
     film = open_film(call.input(request.path), request.path, call.check)
     frames = asked_frames(film.timeline, request.start_s, request.end_s, request.path)
@@ -111,7 +112,8 @@ def restore_video(request: RestoreVideoRequest, call: Call) -> Answer:
     else:
         pieces = patched(film, _touched(frames, repair), repair.change)
     report = render(pieces, output, OutputSpec(quality="best"), call)
-    return _answer(request, film, frames, repair, report, output, call)
+    with all_or_nothing(output):
+        return _answer(request, film, frames, repair, report, output, call)
 
 
 def _plan(request: RestoreVideoRequest, film: Film, frames: range, call: Call) -> Repair:

@@ -28,6 +28,11 @@ class Sequence:
     width_mbs: int
     height_mbs: int
 
+    @property
+    def picture_bytes(self) -> int:
+        """The size of a picture without any compression."""
+        return self.width_mbs * self.height_mbs * 384
+
 
 @dataclass(frozen=True)
 class PictureSet:

@@ -40,6 +40,8 @@ from primitives._media.source import open_media, video_stream
 from primitives._media.splicing import Spliced, plan_spliced, spliced_packets
 
 MAX_PARAMETER_ID = 31
+UNCHANGED_CRF = 4
+"""For frames that should look like copies but cannot be spliced in."""
 Block = Copied | Spliced | Encoded
 
 
@@ -64,6 +66,21 @@ class SmartPlan:
     def frames_copied(self) -> int:
         """Frames that go over bit for bit."""
         return sum(len(block.span.frames) for block in self.blocks if not isinstance(block, Encoded))
+
+
+    @property
+    def encodes_unchanged(self) -> bool:
+        """Whether frames of a film are encoded although they stay as they are."""
+        return any(span.straight for block in self.blocks if isinstance(block, Encoded) for span in block.spans)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the caller may wonder about."""
+        spliced = [block for block in self.blocks if isinstance(block, Spliced)]
+        count, size = sum(block.pcm_frames for block in spliced), sum(block.pcm_bytes for block in spliced)
+        if not count:
+            return ()
+        return (f"{count} unchanged frames beside a cut or change are stored without loss ({size / 1e6:.1f} MB)",)
 
 
 def plan_smart(
@@ -184,7 +201,8 @@ def _encoded(
     target: Target,
     check: Callable[[], None],
 ) -> Iterator[tuple[int, bool, bytes]]:
-    encoder = matching_encoder(target, plan.first.facts, plan.parameter_id, plan.reorders)
+    crf = UNCHANGED_CRF if block.unchanged else None
+    encoder = matching_encoder(target, plan.first.facts, plan.parameter_id, plan.reorders, crf)
     sets = plan.encoder_sets.in_band() if plan.in_band else b""
     ticks: list[int] = []
     for tick, frame in pictures(block.spans, pieces, films, target.picture, check):

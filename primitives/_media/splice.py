@@ -152,8 +152,8 @@ def plan_splice(group: Sequence[Coded], frames: range, reader: Reader) -> list[S
         steps = _Splicer(reader, frames).steps(group)
     except NotH264:
         return None
-    bytes_each = reader.sequence.width_mbs * reader.sequence.height_mbs * 384
-    return steps if sum(not step.copied for step in steps) * bytes_each <= MOST_PCM_BYTES else None
+    size = sum(not step.copied for step in steps) * reader.sequence.picture_bytes
+    return steps if size <= MOST_PCM_BYTES else None
 
 
 class _Splicer:

@@ -29,6 +29,14 @@ class Spliced:
     reader: Reader
 
     @property
+    def pcm_frames(self) -> int:
+        return sum(not step.copied for step in self.steps)
+
+    @property
+    def pcm_bytes(self) -> int:
+        return self.pcm_frames * self.reader.sequence.picture_bytes
+
+    @property
     def delay(self) -> int:
         """How far timestamps run ahead of decoding."""
         ticks = self.span.ticks
