@@ -104,9 +104,7 @@ def read_picture_set(pps: bytes) -> tuple[int, PictureSet]:
     weighted_p, weighted_b, first_qp = bool(bits.take(1)), bits.take(2), 26 + bits.se()
     bits.se(), bits.se()
     deblocking, _, redundant = bool(bits.take(1)), bits.take(1), bool(bits.take(1))
-    return sequence_id, PictureSet(
-        cabac, poc_present, active, weighted_p, weighted_b, first_qp, deblocking, redundant
-    )
+    return sequence_id, PictureSet(cabac, poc_present, active, weighted_p, weighted_b, first_qp, deblocking, redundant)
 
 
 class Reader:
@@ -142,9 +140,7 @@ class Reader:
         if (pps.weighted_p and kind == P_SLICE) or (pps.weighted_b == 1 and kind == B_SLICE):
             _skip_weights(bits, active)
         unmarked = _marking(bits, idr) if reference else None
-        return Slice(
-            kind, reference, idr, set_id, frame_num, poc_lsb, frame_num_at, poc_at, active, changes, unmarked
-        )
+        return Slice(kind, reference, idr, set_id, frame_num, poc_lsb, frame_num_at, poc_at, active, changes, unmarked)
 
 
 def _lists(bits: Bits, kind: int, pps: PictureSet) -> tuple[tuple[int, int], Changes]:

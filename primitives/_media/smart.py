@@ -67,7 +67,6 @@ class SmartPlan:
         """Frames that go over bit for bit."""
         return sum(len(block.span.frames) for block in self.blocks if not isinstance(block, Encoded))
 
-
     @property
     def encodes_unchanged(self) -> bool:
         """Whether frames of a film are encoded although they stay as they are."""

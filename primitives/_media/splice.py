@@ -74,7 +74,7 @@ class _Buffer:
     def _changed(
         self, start: list[_Reference], steps: tuple[tuple[int, int], ...], used: int, frame_num: int
     ) -> list[int | None]:
-        packets: list[int | None] = [p.packet for p in start][:used]
+        packets: list[int | None] = [*(p.packet for p in start[:used])]
         packets += [None] * (used - len(packets))
         predicted = frame_num
         for place, (operation, value) in enumerate(steps):

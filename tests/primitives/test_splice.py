@@ -1,4 +1,4 @@
-"""Splices: a change in the middle of a group leaves every other frame bit for bit as it was, whatever encoded the film."""
+"""Splices: a change in the middle of a group leaves every other frame bit for bit, whatever encoded the film."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -66,7 +66,7 @@ def changed(folder: Path, film: Path, window: range) -> tuple[Path, RenderReport
 def test_frames_outside_a_change_stay_bit_for_bit(folder: Path, name: str) -> None:
     film = make(folder / "materials/a.mp4", ENCODERS[name])
     before = decoded(film)
-    for window in (range(5, 9), range(18, 31), range(0, 2), range(60, 64), range(33, 34)):
+    for window in (range(5, 9), range(18, 31), range(2), range(60, 64), range(33, 34)):
         out, report = changed(folder, film, window)
         after = decoded(out)
         assert [time for time, _ in after] == [time for time, _ in before]
