@@ -86,7 +86,9 @@ def main() -> None:
         os.chdir(ROOT)
         for tool, arguments in TOOLS.items():
             for minutes, folder in folders.items():
-                print(f"{tool:14s} {minutes:3d} min: {measured(folder, tool, arguments(minutes // 2 * 60))}", flush=True)
+                print(
+                    f"{tool:14s} {minutes:3d} min: {measured(folder, tool, arguments(minutes // 2 * 60))}", flush=True
+                )
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def color_match(request: ColorMatchRequest, call: Call) -> Answer:
     frames = asked_frames(film.timeline, request.start_s, request.end_s, request.path)
     call.progress(0, len(frames), "measuring colours")
     found = _evidence(request, film, frames, call)
-    choice = choose(found.parts, None if request.method == "auto" else request.method)
+    choice = choose(found.parts, None if request.method == "auto" else request.method, call.check)
     call.media_s += request.end_s - request.start_s
     if choice.after_db < choice.before_db + WORTH_DB:
         raise UserError(

@@ -103,7 +103,7 @@ def _motion(moves: NDArray[np.float64]) -> _Motion:
         return _Motion(0.0, 1.0)
     calm, slow = (float(level) for level in np.quantile(moving, (0.1, 0.25)))
     # A film with pauses of its own: whether a calm frame is a pause or frozen cannot be told.
-    return _Motion(min(calm, MOST_CALM), max(_SURE_OUT, float(np.sqrt(slow / calm))))
+    return _Motion(min(calm, MOST_CALM), _SURE_OUT * float(np.sqrt(slow / calm)))
 
 
 def _still_at_keyframe(steps: NDArray[np.float64]) -> float:
@@ -213,7 +213,8 @@ def repeated_run(pictures: Sequence[Small], frames: range, first: int) -> Found:
             run = Run(first + lag + place, first + 2 * lag + place, lag)
             contrast = float(min(padded[place], padded[place + lag + 1])) / max(most, _QUIET)
             inside = frames.start <= run.first and run.last <= frames.stop
-            if inside and most < _REPEAT_NOISE and _LEAST_CONTRAST < contrast < np.inf:
+            matches = most < _REPEAT_NOISE and _LEAST_CONTRAST < contrast < np.inf
+            if inside and matches and _is_best_lag(apart, run, first):
                 scored.append((contrast, run))
     scored.sort(key=lambda one: -one[0])
     if not scored:
@@ -224,3 +225,11 @@ def repeated_run(pictures: Sequence[Small], frames: range, first: int) -> Found:
     rivals = [run for contrast, run in scored[1:] if contrast * _CLEARLY_BETTER > scored[0][0]]
     doubtful = {n for run in rivals for n in {*range(run.first, run.last)} ^ {*range(best.first, best.last)}}
     return Found([best], sorted(doubtful))
+
+
+def _is_best_lag(apart: NDArray[np.float32], run: Run, first: int) -> bool:
+    """Whether a stretch is more like what played a lag ago than like that a frame earlier or later."""
+    places = np.arange(run.first - first, run.last - first)
+    lags = [lag for lag in (run.lag - 1, run.lag + 1) if places[0] >= lag]
+    own = float(apart[places, places - run.lag].mean())
+    return all(own < float(apart[places, places - lag].mean()) for lag in lags)

@@ -116,6 +116,7 @@ def unfreeze(film: Film, frames: range, call: Call) -> Repair:
     made: dict[int, tuple[Between, float]] = {}
     after = []
     for run in runs:
+        call.check()
         (before_planes, bits), (after_planes, _) = ends[run.first - 1], ends[run.last]
         between = Between(before_planes, after_planes, bits)
         if between.likeness < SAME_SHOT:
