@@ -138,7 +138,8 @@ def main() -> None:
         methods = ",".join(row.method for row in rows)
         size = float(np.mean([row.size_ratio for row in rows]))
         print(
-            f"{shift:14s} {broken:6.1f} {repaired:8.1f} {target:7d} {bound:6.1f} {same:>18s} {worst:12.1f} {size:5.1f}  {methods}",
+            f"{shift:14s} {broken:6.1f} {repaired:8.1f} {target:7d} {bound:6.1f} {same:>18s} {worst:12.1f} "
+            f"{size:5.1f}  {methods}",
             flush=True,
         )
         print("    each: " + " ".join(f"{row.broken_db:.1f}->{row.repaired_db:.1f}" for row in rows), flush=True)

@@ -243,17 +243,6 @@ class Encoded:
     """Frames of the source as they are, next to copied ones: they should not be told from copies."""
 
 
-def unchanged_apart(block: Encoded) -> list[Encoded]:
-    """The block in parts: runs of unchanged frames, each for itself, and the rest."""
-    parts: list[Encoded] = []
-    for span in block.spans:
-        if not span.straight and parts and not parts[-1].unchanged:
-            parts[-1] = Encoded((*parts[-1].spans, span))
-        else:
-            parts.append(Encoded((span,), span.straight))
-    return parts
-
-
 def plan_blocks(spans: Sequence[Span], runs: Sequence[Sequence[CopyRun]]) -> list[Copied | Encoded]:
     """The written film as blocks, given what can be copied of each span. Neighbours to encode are joined."""
     blocks: list[Copied | Encoded] = []

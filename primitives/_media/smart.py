@@ -29,7 +29,6 @@ from primitives._edit_plan import (
     encoded_delay,
     merge_spans,
     plan_blocks,
-    unchanged_apart,
 )
 from primitives._media import h264
 from primitives._media.encode import ENCODER_REORDER, Target, matching_encoder
@@ -37,7 +36,7 @@ from primitives._media.film import Film
 from primitives._media.packets import PacketIndex, PacketReader, packet_reader
 from primitives._media.pictures import pictures
 from primitives._media.source import open_media, video_stream
-from primitives._media.splicing import Spliced, plan_spliced, spliced_packets
+from primitives._media.splicing import Spliced, plan_spliced, spliced_packets, unchanged_apart
 
 MAX_PARAMETER_ID = 31
 UNCHANGED_CRF = 4

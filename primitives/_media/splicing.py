@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._base import UserError
-from primitives._edit_plan import Span
+from primitives._edit_plan import Encoded, Span
 from primitives._media import h264
 from primitives._media.film import Film
 from primitives._media.frames import decode_straight
@@ -42,6 +42,17 @@ class Spliced:
         ticks = self.span.ticks
         order = np.array([step.frame for step in self.steps]) - int(self.span.frames[0])
         return int(np.max(ticks - ticks[order]))
+
+
+def unchanged_apart(block: Encoded) -> list[Encoded]:
+    """The block in parts: runs of unchanged frames, each for itself, and the rest."""
+    parts: list[Encoded] = []
+    for span in block.spans:
+        if not span.straight and parts and not parts[-1].unchanged:
+            parts[-1] = Encoded((*parts[-1].spans, span))
+        else:
+            parts.append(Encoded((span,), span.straight))
+    return parts
 
 
 def plan_spliced(span: Span, index: PacketIndex, packets: PacketReader) -> Spliced | None:
