@@ -46,7 +46,7 @@ def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) 
     if first is not None:
         target = replace(target, time_base=films[0].timeline.time_base)
     layout = lay_out(pieces, [film.timeline for film in films], target.grid_fps, target.time_base)
-    plan = smart.plan_smart(layout, films, indexes, first, target) if first is not None else None
+    plan = smart.plan_smart(layout, films, indexes, first, target, call.check) if first is not None else None
     job = _Job(pieces, films, target, layout, call)
     name = call.workspace.relative(output)
     with _write_errors(name, target), call.workspace.atomic(output) as part:

@@ -82,13 +82,18 @@ class SmartPlan:
 
 
 def plan_smart(
-    layout: Layout, films: Sequence[Film], indexes: dict[int, PacketIndex], first: PacketIndex, target: Target
+    layout: Layout,
+    films: Sequence[Film],
+    indexes: dict[int, PacketIndex],
+    first: PacketIndex,
+    target: Target,
+    check: Callable[[], None],
 ) -> SmartPlan:
     """Decide block by block. `indexes` holds the pieces whose films may be copied, `first` the film to match."""
     spans = merge_spans(layout.spans, [film.path for film in films])
     blocks: list[Block] = [*plan_blocks(spans, [_runs(span, indexes.get(span.piece)) for span in spans])]
     if target.quality == "best":
-        blocks = _without_loss(blocks, films, indexes)
+        blocks = _without_loss(blocks, films, indexes, check)
     films_sets, in_band = first.sets, False
     for index in indexes.values():
         in_band = in_band or index.sets.clashes_with(films_sets)
@@ -109,7 +114,9 @@ def plan_smart(
     return SmartPlan(blocks, indexes, first, parameter_id, encoder_sets, sets, in_band, reorders, delay)
 
 
-def _without_loss(blocks: list[Block], films: Sequence[Film], indexes: dict[int, PacketIndex]) -> list[Block]:
+def _without_loss(
+    blocks: list[Block], films: Sequence[Film], indexes: dict[int, PacketIndex], check: Callable[[], None]
+) -> list[Block]:
     """Unchanged frames that cannot be copied as they stand are spliced in where that can be done."""
     made: list[Block] = []
     for block in blocks:
@@ -118,7 +125,7 @@ def _without_loss(blocks: list[Block], films: Sequence[Film], indexes: dict[int,
             if isinstance(part, Encoded) and part.unchanged and piece in indexes:
                 film, index = films[piece], indexes[piece]
                 with packet_reader(film.path, film.name, index, film.timeline) as reader:
-                    made.append(plan_spliced(part.spans[0], index, reader) or part)
+                    made.append(plan_spliced(part.spans[0], index, reader, check) or part)
             else:
                 made.append(part)
     return made

@@ -164,6 +164,7 @@ class _Splicer:
         self._reader, self._frames, self._count = reader, frames, count
         self._old, self._new = _Buffer(size, count), _Buffer(size, count)
         self._steps: list[Step] = []
+        self._as_coded: set[int | None] = set()
         self._origin: int | None = None
         self._last_num, self._last_was_reference = 0, False
 
@@ -198,6 +199,8 @@ class _Splicer:
         head, new_poc = coded.slices[0], poc - self._origin
         number = (self._last_num + self._last_was_reference) % self._count
         copied = self._can_copy(coded, number, new_poc, leans)
+        if copied:
+            self._as_coded.add(coded.packet)
         picture = _Reference(coded.packet, number, new_poc)
         gone: tuple[int, ...] = ()
         if head.reference and copied:
@@ -214,11 +217,9 @@ class _Splicer:
 
     def _can_copy(self, coded: Coded, number: int, poc: int, leans: list[_Leans]) -> bool:
         """Whether a picture finds what it leans on. B pictures also lean on the motion of the first one after them."""
-        there = {step.packet for step in self._steps}
-        as_coded = {step.packet for step in self._steps if step.copied}
         for head, old in zip(coded.slices, leans, strict=True):
-            if _leans(self._new, head, number, poc) != old or not {*old.first, *old.second} <= there:
+            if _leans(self._new, head, number, poc) != old or None in {*old.first, *old.second}:
                 return False
-            if head.kind == B_SLICE and old.second[0] not in as_coded:
+            if head.kind == B_SLICE and old.second[0] not in self._as_coded:
                 return False
         return True

@@ -19,6 +19,9 @@ from primitives._media.planes import read_planes
 from primitives._media.slices import CODED_SLICES, Reader, renumbered
 from primitives._media.splice import Coded, Step, plan_splice
 
+MOST_PACKETS = 20_000
+"""Longer groups are encoded: everything after the splice has to be read and numbered anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class Spliced:
@@ -55,18 +58,19 @@ def unchanged_apart(block: Encoded) -> list[Encoded]:
     return parts
 
 
-def plan_spliced(span: Span, index: PacketIndex, packets: PacketReader) -> Spliced | None:
+def plan_spliced(span: Span, index: PacketIndex, packets: PacketReader, check: Callable[[], None]) -> Spliced | None:
     """The splice that writes a straight span; None where it has to be encoded."""
     frames = range(int(span.frames[0]), int(span.frames[-1]) + 1)
     wanted = np.flatnonzero((index.shown >= frames.start) & (index.shown < frames.stop))
     starts = np.flatnonzero(index.idr)
     starts = starts[starts <= wanted[0]] if len(wanted) == len(frames) else starts[:0]
-    if not len(starts):
+    if not len(starts) or wanted[-1] - starts[-1] > MOST_PACKETS:
         return None
     try:
         reader = Reader(index.sets.sps, index.sets.pps)
         first, group = int(starts[-1]), []
         for number, payload in enumerate(packets.run(first, int(wanted[-1]) + 1), first):
+            check()
             heads = tuple(reader.slice(nal) for nal in _slices(payload))
             if not heads:
                 return None
@@ -92,14 +96,15 @@ def spliced_packets(
         if one.number != one.wanted:
             raise UserError(f"Frame {one.wanted} of {film.name} does not decode. Leave that part out.")
         pictures[one.number] = read_planes(one.frame)
-    numbers = [step.packet for step in block.steps]
-    payloads = dict(enumerate(packets.run(min(numbers), max(numbers) + 1), min(numbers)))
+    copied = [step.packet for step in block.steps if step.copied]
+    payloads = enumerate(packets.run(copied[0], copied[-1] + 1), copied[0]) if copied else iter(())
     first = int(block.span.frames[0])
     for step in block.steps:
         check()
         head, sequence = step.head, block.reader.sequence
         if step.copied:
-            payload = _renumbered(payloads[step.packet], step, block.reader)
+            payload = next(payload for number, payload in payloads if number == step.packet)
+            payload = _renumbered(payload, step, block.reader)
         else:
             unit = pcm_picture(pictures.pop(step.frame), head, sequence, block.reader.sets[head.set_id])
             payload = h264.length_prefixed([unit])
