@@ -59,6 +59,8 @@ class Row:
     method: str
     same_outside: int
     other_outside_db: float
+    size_ratio: float
+    """The written file's size to the broken one's."""
 
 
 def take(path: Path, first: int) -> list[Picture]:
@@ -87,7 +89,7 @@ def measure(truth: list[Picture], shift: str, folder: Path) -> Row:
         result = PRIMITIVE.call(arguments, Call(Workspace(folder))).result
     except UserError:
         left = psnr_db(broken[inside], truth[inside])
-        return Row(left, left, _bound(broken[inside], truth[inside]), "left", FRAMES - len(WINDOW), float("inf"))
+        return Row(left, left, _bound(broken[inside], truth[inside]), "left", FRAMES - len(WINDOW), float("inf"), 1.0)
     assert isinstance(result, ColorMatchResult) and result.output is not None
     repaired = in_rgb(folder / result.output)
     before, after = read_coded(source), read_coded(folder / result.output)
@@ -101,6 +103,7 @@ def measure(truth: list[Picture], shift: str, folder: Path) -> Row:
         result.method,
         len(outside) - len(changed_outside),
         min(drift, default=float("inf")),
+        (folder / result.output).stat().st_size / source.stat().st_size,
     )
 
 
@@ -120,7 +123,7 @@ def main() -> None:
     options = parser.parse_args()
     clips = {name: take(options.media / name, first) for name, first in CLIPS[: options.clips]}
     print(f"{len(clips)} clips, {FRAMES} frames each, window {WINDOW.start}-{WINDOW.stop}; PSNR in dB, mean over clips")
-    print("shift          broken repaired  target  bound  identical outside  worst other  methods")
+    print("shift          broken repaired  target  bound  identical outside  worst other  size  methods")
     missed = []
     for shift, target in TARGET_DB.items():
         with tempfile.TemporaryDirectory() as scratch:
@@ -133,8 +136,10 @@ def main() -> None:
         same = f"{sum(row.same_outside for row in rows)}/{len(rows) * (FRAMES - len(WINDOW))}"
         worst = min(row.other_outside_db for row in rows)
         methods = ",".join(row.method for row in rows)
+        size = float(np.mean([row.size_ratio for row in rows]))
         print(
-            f"{shift:14s} {broken:6.1f} {repaired:8.1f} {target:7d} {bound:6.1f} {same:>18s} {worst:12.1f}  {methods}",
+            f"{shift:14s} {broken:6.1f} {repaired:8.1f} {target:7d} {bound:6.1f} {same:>18s} {worst:12.1f} "
+            f"{size:5.1f}  {methods}",
             flush=True,
         )
         print("    each: " + " ".join(f"{row.broken_db:.1f}->{row.repaired_db:.1f}" for row in rows), flush=True)

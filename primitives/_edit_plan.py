@@ -239,6 +239,8 @@ class Encoded:
     """Spans that are encoded in one go."""
 
     spans: tuple[Span, ...]
+    unchanged: bool = False
+    """Frames of the source as they are, next to copied ones: they should not be told from copies."""
 
 
 def plan_blocks(spans: Sequence[Span], runs: Sequence[Sequence[CopyRun]]) -> list[Copied | Encoded]:

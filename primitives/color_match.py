@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from primitives._base import Jpeg
     from primitives._colour.choose import Choice
     from primitives._colour.reference import Found
+    from primitives._edit import RenderReport
     from primitives._media.film import Film
     from primitives._media.picture import Pixels
 
@@ -97,7 +98,7 @@ def color_match(request: ColorMatchRequest, call: Call) -> Answer:
     frames = asked_frames(film.timeline, request.start_s, request.end_s, request.path)
     call.progress(0, len(frames), "measuring colours")
     found = _evidence(request, film, frames, call)
-    choice = choose(found.parts, None if request.method == "auto" else request.method)
+    choice = choose(found.parts, None if request.method == "auto" else request.method, call.check)
     call.media_s += request.end_s - request.start_s
     if choice.after_db < choice.before_db + WORTH_DB:
         raise UserError(
@@ -153,13 +154,23 @@ def _image(path: Path, name: str) -> Pixels:
 
 def _repair(request: ColorMatchRequest, film: Film, frames: range, found: Found, choice: Choice, call: Call) -> Answer:
     from primitives._colour.table import Grade
-    from primitives._media.film import open_film
-    from primitives._patch import default_output, feathered, patch, span_s
+    from primitives._patch import default_output, feathered, patch
+    from primitives._writing import all_or_nothing
 
     grade = Grade(choice.change, request.strength)
     share = feathered(film.timeline, frames, request.feather_s)
     output = call.output(request.output or default_output(film, "color"))
     report = patch(film, frames, lambda frame, number: grade(frame, share(number)), output, call)
+    with all_or_nothing(output):
+        return _answer(film, frames, found, choice, report, output, call)
+
+
+def _answer(
+    film: Film, frames: range, found: Found, choice: Choice, report: RenderReport, output: Path, call: Call
+) -> Answer:
+    from primitives._media.film import open_film
+    from primitives._patch import span_s
+
     written = open_film(output, call.workspace.relative(output), call.check)
     pictures, image = _before_after(film, written, found, call)
     start_s, end_s = span_s(film.timeline, frames)

@@ -34,7 +34,7 @@ class RestoreVideoRequest(Request):
     """deblur, upscale (lost resolution): a filter learned from the film; sharpen: unsharp mask; deflicker; unfreeze:
     new frames in place of frozen ones; drop_repeats: cut frozen or twice-played frames out, with their sound."""
     strength: float = Field(default=1.0, gt=0, le=1.5)
-    """1 repairs fully, less blends with the original. Above 0, at most 1.5."""
+    """1 repairs fully, less blends with the original. Above 0, at most 1.5. Not for unfreeze, drop_repeats."""
     region: list[float] = Field(default=[], max_length=4)
     """Only there: [x, y, width, height] as shares of the picture from 0 to 1 (not for unfreeze, drop_repeats)."""
     keep_audio: bool = False
@@ -48,6 +48,8 @@ class RestoreVideoRequest(Request):
             raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if self.keep_audio and self.kind != "drop_repeats":
             raise ValueError("keep_audio goes with kind drop_repeats only; the other kinds never touch the sound.")
+        if self.strength != 1 and self.kind in {"unfreeze", "drop_repeats"}:
+            raise ValueError(f"strength does not go with kind {self.kind}: a frame is frozen or not. Leave it out.")
         if self.region and self.kind in {"unfreeze", "drop_repeats"}:
             raise ValueError(f"region does not go with kind {self.kind}, which changes whole frames.")
         if self.region and not is_region(self.region):
@@ -92,6 +94,7 @@ def restore_video(request: RestoreVideoRequest, call: Call) -> Answer:
     from primitives._media.film import open_film
     from primitives._media.render import render
     from primitives._patch import asked_frames, default_output, patched
+    from primitives._writing import all_or_nothing
 
     film = open_film(call.input(request.path), request.path, call.check)
     frames = asked_frames(film.timeline, request.start_s, request.end_s, request.path)
@@ -109,7 +112,8 @@ def restore_video(request: RestoreVideoRequest, call: Call) -> Answer:
     else:
         pieces = patched(film, _touched(frames, repair), repair.change)
     report = render(pieces, output, OutputSpec(quality="best"), call)
-    return _answer(request, film, frames, repair, report, output, call)
+    with all_or_nothing(output):
+        return _answer(request, film, frames, repair, report, output, call)
 
 
 def _plan(request: RestoreVideoRequest, film: Film, frames: range, call: Call) -> Repair:

@@ -163,12 +163,13 @@ def _time_s(timeline: Timeline, frame: int) -> float:
 
 
 def _write_table(call: Call, request: SceneCutsRequest, shots: list[Shot]) -> str:
+    from primitives._writing import write_text
+
     name = f"work/{Path(request.path).stem}.shots.json"
     destination = call.output(name)
     rows = [shot.model_dump(mode="json", exclude_none=True) for shot in shots]
     text = "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
-    with call.workspace.atomic(destination) as part:
-        part.write_text(text, encoding="utf-8")
+    write_text(call, destination, text)
     return name
 
 

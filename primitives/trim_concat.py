@@ -128,14 +128,16 @@ class TrimConcatResult(Result):
 
 def trim_concat(request: TrimConcatRequest, call: Call) -> Answer:
     from primitives._media.render import render
+    from primitives._writing import all_or_nothing, write_text
 
     pieces = _pieces(request, call)
     output = call.output(request.output or _default_output(pieces[0], call))
     sheet = call.output(call.workspace.relative(output.with_suffix(".otio")))
     report = render(pieces, output, _spec(request), call)
     call.media_s += float(report.duration)
-    with call.workspace.atomic(sheet) as part:
-        part.write_text(_otio(pieces, report, sheet, call), encoding="utf-8")
+    with all_or_nothing(output, sheet):
+        write_text(call, sheet, _otio(pieces, report, sheet, call))
+        written = _written(output, call)
     rows = [
         EditRow(
             path=piece.name,
@@ -149,7 +151,7 @@ def trim_concat(request: TrimConcatRequest, call: Call) -> Answer:
     ]
     return Answer(
         TrimConcatResult(
-            written=_written(output, call),
+            written=written,
             frames_copied=report.frames_copied,
             frames_encoded=report.frames_encoded,
             why_encoded=list(report.reasons),

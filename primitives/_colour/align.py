@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
@@ -60,11 +61,16 @@ class Edge:
     """How far the colours jump across it."""
 
 
-def edge(frame: int, inside: list[Pixels], outside: list[Pixels]) -> Edge:
+def edge(frame: int, inside: list[Pixels], outside: list[Pixels], check: Callable[[], None]) -> Edge:
     """Pictures on both sides of an end, the nearest first."""
-    pairs = [align(a, b) for a, b in zip(inside, outside, strict=False)]
+    pairs, drifts = [], []
+    for a, b in zip(inside, outside, strict=False):
+        check()
+        pairs.append(align(a, b))
     pairs = [pair for pair in pairs if len(pair.x) >= LEAST_ROWS]
-    drifts = [_drift(side[0], side[-1]) for side in (inside, outside) if len(side) > 1]
+    for side in (side for side in (inside, outside) if len(side) > 1):
+        check()
+        drifts.append(_drift(side[0], side[-1]))
     step = float(np.sqrt(np.mean((pairs[0].x - pairs[0].y) ** 2))) if pairs else 0.0
     return Edge(frame, pairs, max(drifts, default=0.0), step)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +49,13 @@ class Choice:
     after_db: float
 
 
-def choose(evidence: Sequence[Evidence], method: str | None) -> Choice:
+def choose(evidence: Sequence[Evidence], method: str | None, check: Callable[[], None]) -> Choice:
     """The best of the methods, or the asked one, fitted on everything and judged on held-out parts."""
     aligned = all(part.aligned for part in evidence)
     names = [name for name in METHODS if aligned or name not in NEED_ALIGNED] if method is None else [method]
     parts = [thinned(part, MAX_ROWS // len(evidence)) for part in evidence]
     before = _score([identity() for _ in parts], parts)
-    scores = {name: _held_out(METHODS[name], parts) for name in names}
+    scores = {name: _held_out(METHODS[name], parts, check) for name in names}
     safe = method or (SAFE_ALIGNED if aligned else SAFE_OTHERWISE)
     best = max(names, key=lambda name: scores[name] + CLEARLY_DB * (name == safe))
     return Choice(best, METHODS[best](joined(parts)), scores, before, scores[best])
@@ -67,7 +67,7 @@ def thinned(part: Evidence, rows: int) -> Evidence:
     return Evidence(part.x[::step_x], part.y[::step_y], part.aligned)
 
 
-def _held_out(fit: Fit, parts: Sequence[Evidence]) -> float:
+def _held_out(fit: Fit, parts: Sequence[Evidence], check: Callable[[], None]) -> float:
     """Each part judged by the map that the others give; a single part by its two halves."""
     if len(parts) == 1:
         half = len(parts[0].x) // 2, len(parts[0].y) // 2
@@ -75,7 +75,10 @@ def _held_out(fit: Fit, parts: Sequence[Evidence]) -> float:
             Evidence(parts[0].x[: half[0]], parts[0].y[: half[1]], parts[0].aligned),
             Evidence(parts[0].x[half[0] :], parts[0].y[half[1] :], parts[0].aligned),
         ]
-    maps = [fit(joined([part for part in parts if part is not held])) for held in parts]
+    maps = []
+    for held in parts:
+        check()
+        maps.append(fit(joined([part for part in parts if part is not held])))
     return _score(maps, parts)
 
 

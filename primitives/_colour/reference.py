@@ -65,7 +65,7 @@ def from_neighbours(film: Film, frames: range, check: Callable[[], None]) -> Fou
         if likeness(pictures[inside[0]], pictures[outside[0]]) < SAME_SCENE:
             notes.append(f"the end at frame {at} falls on a cut")
             continue
-        found = edge(at, [pictures[n] for n in inside], [pictures[n] for n in outside])
+        found = edge(at, [pictures[n] for n in inside], [pictures[n] for n in outside], check)
         if found.pairs:
             edges[at] = (found, inside[0], outside[0])
     used = telling([found for found, _, _ in edges.values()])
@@ -101,7 +101,7 @@ def _near_by(film: Film, frames: range, notes: list[str], check: Callable[[], No
     outside = [number for side in far for number in spread(film.timeline, side, 3 * SAMPLED)]
     inside = spread(film.timeline, frames, SAMPLED)
     pictures = read_pictures(film, [*inside, *outside], check)
-    found = same_scene({n: pictures[n] for n in inside}, [pictures[n] for n in outside])
+    found = same_scene({n: pictures[n] for n in inside}, [pictures[n] for n in outside], check)
     if found is not None:
         return Found(found.parts, "the same scene elsewhere near the range", notes, found.inside, found.shown)
     near = [number for side in around(film.timeline, frames, NEAR_S) for number in side]
@@ -127,14 +127,14 @@ def around(timeline: Timeline, frames: range, seconds: float) -> list[range]:
 def from_pictures(film: Film, frames: range, reference: list[Pixels], check: Callable[[], None]) -> Found:
     """The evidence of a reference that the caller gave."""
     inside = read_pictures(film, spread(film.timeline, frames, SAMPLED), check)
-    found = same_scene(inside, reference)
+    found = same_scene(inside, reference, check)
     if found is not None:
         return found
     parts = as_wholes(list(inside.values()), reference)
     return Found(parts, "the reference as a whole (another scene)", [], min(inside), reference[0])
 
 
-def same_scene(inside: dict[int, Pixels], outside: list[Pixels]) -> Found | None:
+def same_scene(inside: dict[int, Pixels], outside: list[Pixels], check: Callable[[], None]) -> Found | None:
     """Pairs that show one scene, if there are any."""
     scored = [
         (likeness(picture, other), number, index)
@@ -142,7 +142,10 @@ def same_scene(inside: dict[int, Pixels], outside: list[Pixels]) -> Found | None
         for index, other in enumerate(outside)
     ]
     best = sorted((row for row in scored if row[0] >= SURE), reverse=True)[:DEPTH]
-    parts = [align(inside[number], _sized(outside[index], inside[number])) for _, number, index in best]
+    parts = []
+    for _, number, index in best:
+        check()
+        parts.append(align(inside[number], _sized(outside[index], inside[number])))
     parts = [part for part in parts if len(part.x) >= LEAST_ROWS]
     if not parts:
         return None

@@ -215,10 +215,12 @@ def set_picture(context: VideoCodecContext, target: Target) -> None:
     context.colorspace = picture.colour.space
 
 
-def matching_encoder(target: Target, facts: h264.SequenceFacts, parameter_id: int, reorders: bool) -> VideoCodecContext:
+def matching_encoder(
+    target: Target, facts: h264.SequenceFacts, parameter_id: int, reorders: bool, crf: int | None = None
+) -> VideoCodecContext:
     """An H.264 encoder whose pictures fit beside copied ones: same profile and level, parameter sets of their own.
 
-    Frames are counted 0, 1, 2... in its time base.
+    Frames are counted 0, 1, 2... in its time base. Without `crf` the target's quality holds.
     """
     encoder = CodecContext.create("libx264", "w")
     assert isinstance(encoder, VideoCodecContext)
@@ -229,10 +231,10 @@ def matching_encoder(target: Target, facts: h264.SequenceFacts, parameter_id: in
     profile = h264.PROFILE_NAMES[facts.profile_idc]
     encoder.options = {
         "preset": "veryfast",
-        "crf": str(target.crf),
+        "crf": str(target.crf if crf is None else crf),
         "profile": profile,
         "level": f"{facts.level_idc // 10}.{facts.level_idc % 10}",
-        "x264-params": f"sps-id={parameter_id}",
+        "x264-params": f"sps-id={parameter_id}:stitchable=1",  # the same sets whatever the quality
         **({} if reorders and profile != "baseline" else {"bf": "0"}),
     }
     return encoder

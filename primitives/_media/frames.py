@@ -83,14 +83,17 @@ def decode_frames(
 
 
 def decode_straight(
-    path: Path, name: str, scan: Scan, wanted: Sequence[int], check: Callable[[], None]
+    path: Path, name: str, scan: Scan, wanted: Sequence[int], check: Callable[[], None], cropped: bool = True
 ) -> Iterator[Shown]:
-    """Frames (ascending) that lie close together, decoded in one go from the first to the last."""
+    """Frames (ascending) that lie close together, decoded in one go from the first to the last.
+
+    Not cropped, they come in whole macroblocks, with what lies beyond the picture's edges.
+    """
     timeline = _timeline(scan, name)
     if scan.ordered_decode:
         return _by_counting(path, name, list(wanted), check)
     stretch = Stretch(int(timeline.decode_from[wanted[0]]), tuple(wanted))
-    return _decode_stretches(path, name, timeline, [stretch], check)
+    return _decode_stretches(path, name, timeline, [stretch], check, cropped=cropped)
 
 
 def map_frames(
@@ -133,10 +136,13 @@ def _decode_stretches(
     stretches: list[Stretch],
     check: Callable[[], None],
     threads: int | None = None,
+    cropped: bool = True,
 ) -> Iterator[Shown]:
     with open_media(path, name) as container:
         stream = video_stream(container, name, threads)
         assert stream is not None
+        if not cropped:
+            stream.codec_context.options = {**stream.codec_context.options, "apply_cropping": "0"}
         for stretch in stretches:
             yield from _decode_stretch(container, stream, timeline, stretch, check)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 IDR, SPS, PPS, SPS_EXTENSION = 5, 7, 8, 13
 LENGTH_BYTES = 4
 _START_CODE = re.compile(b"\x00\x00\x00?\x01")
-_HIGH_PROFILES = frozenset({100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135})
+HIGH_PROFILES = frozenset({100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135})
 PROFILE_NAMES = {66: "baseline", 77: "main", 88: "main", 100: "high", 110: "high10", 122: "high422", 244: "high444"}
 
 
@@ -85,8 +85,8 @@ def length_prefixed(nals: list[bytes]) -> bytes:
 def parameter_sets(nals: list[bytes]) -> ParameterSets:
     """The parameter sets among NAL units; the last of an id counts."""
     return ParameterSets(
-        {_Bits(nal[4:12]).ue(): nal for nal in nals if nal_type(nal) == SPS and len(nal) > 4},
-        {_Bits(nal[1:9]).ue(): nal for nal in nals if nal_type(nal) == PPS and len(nal) > 1},
+        {Bits(nal[4:12]).ue(): nal for nal in nals if nal_type(nal) == SPS and len(nal) > 4},
+        {Bits(nal[1:9]).ue(): nal for nal in nals if nal_type(nal) == PPS and len(nal) > 1},
     )
 
 
@@ -122,7 +122,7 @@ def build_avcc(sets: ParameterSets) -> bytes:
     head = bytes([1, all_sps[top][1], all_sps[top][2], level, 0xFF, 0xE0 | len(all_sps)])
     record = head + b"".join(struct.pack(">H", len(nal)) + nal for nal in all_sps)
     record += bytes([len(sets.pps)]) + b"".join(struct.pack(">H", len(nal)) + nal for nal in sets.pps.values())
-    if facts[top].profile_idc in _HIGH_PROFILES:
+    if facts[top].profile_idc in HIGH_PROFILES:
         depth = facts[top].bit_depth - 8
         record += bytes([0xFC | facts[top].chroma_format, 0xF8 | depth, 0xF8 | depth, 0])
     return record
@@ -131,10 +131,10 @@ def build_avcc(sets: ParameterSets) -> bytes:
 def sequence_facts(sps: bytes) -> SequenceFacts:
     """Profile, level, sample format and scan of a sequence parameter set (H.264, 7.3.2.1.1)."""
     raw = re.sub(b"\x00\x00\x03", b"\x00\x00", sps)
-    bits = _Bits(raw[4:])
+    bits = Bits(raw[4:])
     profile, level, chroma, depth = raw[1], raw[3], 1, 8
     bits.ue()  # id
-    if profile in _HIGH_PROFILES:
+    if profile in HIGH_PROFILES:
         chroma = bits.ue()
         if chroma == 3:
             bits.take(1)
@@ -158,7 +158,7 @@ def sequence_facts(sps: bytes) -> SequenceFacts:
     return SequenceFacts(profile, level, chroma, depth, bool(bits.take(1)))
 
 
-def _skip_scaling(bits: _Bits, lists: int) -> None:
+def _skip_scaling(bits: Bits, lists: int) -> None:
     for number in range(lists):
         if not bits.take(1):
             continue
@@ -169,27 +169,28 @@ def _skip_scaling(bits: _Bits, lists: int) -> None:
             last = following or last
 
 
-class _Bits:
+class Bits:
     """Reads bits and Exp-Golomb numbers."""
 
     def __init__(self, data: bytes) -> None:
         self._text = "".join(f"{byte:08b}" for byte in data)
-        self._at = 0
+        self.at = 0
+        """How many bits were read."""
 
     def take(self, count: int) -> int:
         """The next bits as a number."""
-        value = self._text[self._at : self._at + count]
+        value = self._text[self.at : self.at + count]
         if len(value) < count:
             raise NotH264("a parameter set is cut short")
-        self._at += count
+        self.at += count
         return int(value, 2)
 
     def ue(self) -> int:
         """An unsigned Exp-Golomb number."""
-        one = self._text.find("1", self._at)
+        one = self._text.find("1", self.at)
         if one < 0:
             raise NotH264("a parameter set is cut short")
-        zeros, self._at = one - self._at, one
+        zeros, self.at = one - self.at, one
         return self.take(zeros + 1) - 1
 
     def se(self) -> int:

@@ -6,7 +6,6 @@ the sound is cut to the sample and encoded once over the whole edit.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,9 +29,9 @@ from primitives._media.film import Film, SoundFacts, copyable, open_film, sound_
 from primitives._media.packets import PacketIndex
 from primitives._media.pictures import pictures
 from primitives._media.sound_write import add_copied_sound, add_encoded_sound, sound_unchanged
+from primitives._writing import room_needed
 
 SMART_CONTAINERS = frozenset({"mp4", "mov", "matroska"})
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 AnyPacket: TypeAlias = "Packet[Any]"
 
 
@@ -47,15 +46,15 @@ def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) 
     if first is not None:
         target = replace(target, time_base=films[0].timeline.time_base)
     layout = lay_out(pieces, [film.timeline for film in films], target.grid_fps, target.time_base)
-    plan = smart.plan_smart(layout, films, indexes, first, target) if first is not None else None
+    plan = smart.plan_smart(layout, films, indexes, first, target, call.check) if first is not None else None
     job = _Job(pieces, films, target, layout, call)
     name = call.workspace.relative(output)
-    with call.workspace.atomic(output) as part, _write_errors(name, target):
+    with _write_errors(name, target), call.workspace.atomic(output) as part:
         sound = job.write(part, plan)
     copied = plan.frames_copied if plan else 0
     total = len(layout.ticks)
     if plan and copied < total:
-        reasons = [*reasons, *_edge_reasons(pieces)]
+        reasons = [*reasons, *_edge_reasons(pieces, plan)]
     return RenderReport(
         frames=total,
         frames_copied=copied,
@@ -65,7 +64,7 @@ def render(pieces: Sequence[Piece], output: Path, spec: OutputSpec, call: Call) 
         sound=sound,
         placed=layout.placed,
         duration=layout.placed[-1].start + layout.placed[-1].length,
-        notes=tuple(_notes(opened.values())),
+        notes=(*_notes(opened.values()), *(plan.notes if plan else ())),
     )
 
 
@@ -104,8 +103,9 @@ def _copyable(
     return indexes, reasons
 
 
-def _edge_reasons(pieces: Sequence[Piece]) -> Iterator[str]:
-    yield "groups of pictures that a cut splits are encoded up to the next IDR picture"
+def _edge_reasons(pieces: Sequence[Piece], plan: smart.SmartPlan) -> Iterator[str]:
+    if plan.encodes_unchanged:
+        yield "groups of pictures that a cut splits are encoded up to the next IDR picture"
     if any(piece.change is not None for piece in pieces):
         yield "changed frames are encoded"
     if any(piece.speed != 1 for piece in pieces):
@@ -218,10 +218,9 @@ def _time(packet: AnyPacket) -> Fraction:
 def _write_errors(name: str, target: Target) -> Iterator[None]:
     """What goes wrong while writing, as sentences."""
     try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise UserError(f"{name} could not be written: no room left on the disk. Free some space.") from None
+        with room_needed(name):
+            yield
+    except OSError:
         raise
     except (av.error.FFmpegError, ValueError) as error:
         codecs = target.picture.codec + (f" and {target.sound.codec}" if target.sound else "")

@@ -36,15 +36,19 @@ from primitives._media.film import Film
 from primitives._media.packets import PacketIndex, PacketReader, packet_reader
 from primitives._media.pictures import pictures
 from primitives._media.source import open_media, video_stream
+from primitives._media.splicing import Spliced, plan_spliced, spliced_packets, unchanged_apart
 
 MAX_PARAMETER_ID = 31
+UNCHANGED_CRF = 4
+"""For frames that should look like copies but cannot be spliced in."""
+Block = Copied | Spliced | Encoded
 
 
 @dataclass(frozen=True, eq=False)
 class SmartPlan:
     """What is copied, what is encoded, and the parameter sets that both need."""
 
-    blocks: list[Copied | Encoded]
+    blocks: list[Block]
     indexes: dict[int, PacketIndex]
     """The packets of each piece that may be copied."""
     first: PacketIndex
@@ -60,15 +64,36 @@ class SmartPlan:
     @property
     def frames_copied(self) -> int:
         """Frames that go over bit for bit."""
-        return sum(len(block.span.frames) for block in self.blocks if isinstance(block, Copied))
+        return sum(len(block.span.frames) for block in self.blocks if not isinstance(block, Encoded))
+
+    @property
+    def encodes_unchanged(self) -> bool:
+        """Whether frames of a film are encoded although they stay as they are."""
+        return any(span.straight for block in self.blocks if isinstance(block, Encoded) for span in block.spans)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the caller may wonder about."""
+        spliced = [block for block in self.blocks if isinstance(block, Spliced)]
+        count, size = sum(block.pcm_frames for block in spliced), sum(block.pcm_bytes for block in spliced)
+        if not count:
+            return ()
+        return (f"{count} unchanged frames beside a cut or change are stored without loss ({size / 1e6:.1f} MB)",)
 
 
 def plan_smart(
-    layout: Layout, films: Sequence[Film], indexes: dict[int, PacketIndex], first: PacketIndex, target: Target
+    layout: Layout,
+    films: Sequence[Film],
+    indexes: dict[int, PacketIndex],
+    first: PacketIndex,
+    target: Target,
+    check: Callable[[], None],
 ) -> SmartPlan:
     """Decide block by block. `indexes` holds the pieces whose films may be copied, `first` the film to match."""
     spans = merge_spans(layout.spans, [film.path for film in films])
-    blocks = plan_blocks(spans, [_runs(span, indexes.get(span.piece)) for span in spans])
+    blocks: list[Block] = [*plan_blocks(spans, [_runs(span, indexes.get(span.piece)) for span in spans])]
+    if target.quality == "best":
+        blocks = _without_loss(blocks, films, indexes, check)
     films_sets, in_band = first.sets, False
     for index in indexes.values():
         in_band = in_band or index.sets.clashes_with(films_sets)
@@ -83,8 +108,27 @@ def plan_smart(
     for block in blocks:
         if isinstance(block, Copied):
             delay = max(delay, copied_delay(indexes[block.span.piece].shown, block.run, block.span.ticks))
+        elif isinstance(block, Spliced):
+            delay = max(delay, block.delay)
     sets = films_sets.with_sets(encoder_sets) if any(isinstance(block, Encoded) for block in blocks) else films_sets
     return SmartPlan(blocks, indexes, first, parameter_id, encoder_sets, sets, in_band, reorders, delay)
+
+
+def _without_loss(
+    blocks: list[Block], films: Sequence[Film], indexes: dict[int, PacketIndex], check: Callable[[], None]
+) -> list[Block]:
+    """Unchanged frames that cannot be copied as they stand are spliced in where that can be done."""
+    made: list[Block] = []
+    for block in blocks:
+        for part in unchanged_apart(block) if isinstance(block, Encoded) else [block]:
+            piece = part.spans[0].piece if isinstance(part, Encoded) else None
+            if isinstance(part, Encoded) and part.unchanged and piece in indexes:
+                film, index = films[piece], indexes[piece]
+                with packet_reader(film.path, film.name, index, film.timeline) as reader:
+                    made.append(plan_spliced(part.spans[0], index, reader, check) or part)
+            else:
+                made.append(part)
+    return made
 
 
 def _runs(span: Span, index: PacketIndex | None) -> list[CopyRun]:
@@ -124,14 +168,18 @@ def packets(
     with ExitStack() as stack:
         readers: dict[object, PacketReader] = {}
         for block in plan.blocks:
-            if isinstance(block, Copied):
+            if isinstance(block, Encoded):
+                made = _encoded(block, plan, pieces, films, target, check)
+            else:
                 film, index = films[block.span.piece], plan.indexes[block.span.piece]
                 if film.path not in readers:
                     opened = packet_reader(film.path, film.name, index, film.timeline)
                     readers[film.path] = stack.enter_context(opened)
-                made = _copied(block, index, readers[film.path], plan.in_band)
-            else:
-                made = _encoded(block, plan, pieces, films, target, check)
+                sets = index.sets.in_band() if plan.in_band else b""
+                if isinstance(block, Copied):
+                    made = _copied(block, index, readers[film.path], sets)
+                else:
+                    made = spliced_packets(block, film, readers[film.path], sets, check)
             for tick, is_key, payload in made:
                 check()
                 packet = Packet(payload)
@@ -142,10 +190,8 @@ def packets(
                 number += 1
 
 
-def _copied(
-    block: Copied, index: PacketIndex, reader: PacketReader, in_band: bool
-) -> Iterator[tuple[int, bool, bytes]]:
-    run, sets = block.run, index.sets.in_band() if in_band else b""
+def _copied(block: Copied, index: PacketIndex, reader: PacketReader, sets: bytes) -> Iterator[tuple[int, bool, bytes]]:
+    run = block.run
     for number, payload in enumerate(reader.run(run.first_packet, run.last_packet), run.first_packet):
         is_idr = bool(index.idr[number])
         tick = int(block.span.ticks[index.shown[number] - run.first_frame])
@@ -160,7 +206,8 @@ def _encoded(
     target: Target,
     check: Callable[[], None],
 ) -> Iterator[tuple[int, bool, bytes]]:
-    encoder = matching_encoder(target, plan.first.facts, plan.parameter_id, plan.reorders)
+    crf = UNCHANGED_CRF if block.unchanged else None
+    encoder = matching_encoder(target, plan.first.facts, plan.parameter_id, plan.reorders, crf)
     sets = plan.encoder_sets.in_band() if plan.in_band else b""
     ticks: list[int] = []
     for tick, frame in pictures(block.spans, pieces, films, target.picture, check):

@@ -44,12 +44,19 @@ def sharpen(film: Film, frames: range, learn: bool, strength: float, region: Reg
     if not ends:
         raise UserError(f"The range is all of {film.name}: nothing sharp is left to learn from. Give a shorter range.")
     planes = _planes_of(film, [n for inside, outside in ends for n in (*inside, *outside)], call)
-    lessons = [found for inside, outside in ends if (found := _lessons(planes, inside, outside)) is not None]
+    lessons = []
+    for inside, outside in ends:
+        call.check()
+        if (found := _lessons(planes, inside, outside)) is not None:
+            lessons.append(found)
     if not lessons:
         return _by_spectra(planes, ends, strength, region)
     luma = [lesson[0] for lesson in lessons]
     options = {f"unsharp sigma {s} amount {a}": sharpness.unsharp(s, a) for s, a in sharpness.UNSHARP}
-    scores = {name: sharpness.gain_db(luma, kernel) for name, kernel in options.items()}
+    scores = {}
+    for name, kernel in options.items():
+        call.check()
+        scores[name] = sharpness.gain_db(luma, kernel)
     taught = sharpness.learned(luma) if learn else None
     if taught is not None:
         options[TAUGHT], scores[TAUGHT] = taught, _held_out_db(luma)

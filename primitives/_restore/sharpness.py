@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from primitives._flow import fetched, motion, scaled, targets
 
 Grey = NDArray[np.float32]
-TILE_PX = 64
-BINS = 24
-KERNEL_PX = 41
+TILES_PX = (128, 64)
+"""Sizes of the tiles in which spectra are taken: the first of which enough fit. Wide blurs need the larger."""
+BINS_PER_PX = 3 / 8
+KERNEL_PX = 61
 HIGHEST_GAIN = 6.0
-_GRID = 64
+_GRID = 128
 _CONSISTENT_PX = 0.7
 _SAME_LEVEL = 12.0
 _COVERED = 0.9
@@ -65,40 +66,64 @@ def overlay(inside: Sequence[NDArray[Any]], outside: Sequence[NDArray[Any]]) -> 
 
 def learned(lessons: Sequence[Lesson], strength: float = 1.0) -> Grey | None:
     """The filter of least error over all lessons, as a kernel; None where too little lies over each other."""
-    cross, power, calm_cross, calm_power, tiles = (np.zeros(BINS) for _ in range(5))
-    for lesson in lessons:
-        for pair in lesson.across:
-            _add_spectra(pair, cross, power, tiles)
-        if lesson.outside is not None:
-            _add_spectra(lesson.outside, calm_cross, calm_power, np.zeros(BINS))
-    if tiles[0] < _LEAST_TILES:
-        return None
-    gain = cross / np.maximum(power, 1e-9)
-    if calm_power.any():
-        gain = gain / np.clip(calm_cross / np.maximum(calm_power, 1e-9), 0.4, 1.0)
-    return kernel_of(_smooth(np.clip(gain, 0.0, HIGHEST_GAIN)), strength)
+    for tile_px in TILES_PX:
+        across, calm = Spectra.empty(tile_px), Spectra.empty(tile_px)
+        for lesson in lessons:
+            for pair in lesson.across:
+                across.add(pair)
+            if lesson.outside is not None:
+                calm.add(lesson.outside)
+        if across.tiles >= _LEAST_TILES:
+            gain = across.gain
+            if calm.tiles:
+                gain = gain / np.clip(calm.gain, 0.4, 1.0)
+            return kernel_of(_smooth(np.clip(gain, 0.0, HIGHEST_GAIN)), strength)
+    return None
 
 
-def _add_spectra(pair: Overlay, cross: NDArray[Any], power: NDArray[Any], tiles: NDArray[Any]) -> None:
-    window = np.outer(np.hanning(TILE_PX), np.hanning(TILE_PX))
-    bins = _radial_bins(TILE_PX)
-    height, width = pair.soft.shape
-    for top in range(0, height - TILE_PX + 1, TILE_PX // 2):
-        for left in range(0, width - TILE_PX + 1, TILE_PX // 2):
-            here = np.s_[top : top + TILE_PX, left : left + TILE_PX]
-            if pair.mask[here].mean() < _COVERED:
-                continue
-            soft, sharp = pair.soft[here], pair.sharp[here]
-            x = np.fft.rfft2((soft - soft.mean()) * window)
-            y = np.fft.rfft2((sharp - sharp.mean()) * window)
-            cross += np.bincount(bins.ravel(), (y * x.conj()).real.ravel(), BINS)
-            power += np.bincount(bins.ravel(), (x * x.conj()).real.ravel(), BINS)
-            tiles += 1
+@dataclass(eq=False)
+class Spectra:
+    """Cross-spectrum and power of overlaid tiles, summed up over rings of equal frequency."""
+
+    tile_px: int
+    cross: NDArray[np.float64]
+    power: NDArray[np.float64]
+    tiles: int = 0
+
+    @classmethod
+    def empty(cls, tile_px: int) -> Spectra:
+        bins = int(tile_px * BINS_PER_PX)
+        return cls(tile_px, np.zeros(bins), np.zeros(bins))
+
+    @property
+    def gain(self) -> NDArray[np.float64]:
+        return self.cross / np.maximum(self.power, 1e-9)
+
+    def add(self, pair: Overlay) -> None:
+        size, bins = self.tile_px, len(self.cross)
+        window = np.outer(np.hanning(size), np.hanning(size))
+        rings = _rings(size, bins).ravel()
+        height, width = pair.soft.shape
+        for top in range(0, height - size + 1, size // 2):
+            for left in range(0, width - size + 1, size // 2):
+                here = np.s_[top : top + size, left : left + size]
+                if pair.mask[here].mean() < _COVERED:
+                    continue
+                soft, sharp = pair.soft[here], pair.sharp[here]
+                x = np.fft.rfft2((soft - soft.mean()) * window)
+                y = np.fft.rfft2((sharp - sharp.mean()) * window)
+                self.cross += np.bincount(rings, (y * x.conj()).real.ravel(), bins)
+                self.power += np.bincount(rings, (x * x.conj()).real.ravel(), bins)
+                self.tiles += 1
 
 
-def _radial_bins(size: int) -> NDArray[np.int64]:
+def _rings(size: int, bins: int) -> NDArray[np.int64]:
     frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size)[None])
-    return np.asarray(np.minimum(frequency * 2 * BINS, BINS - 1), dtype=np.int64)
+    return np.asarray(np.minimum(frequency * 2 * bins, bins - 1), dtype=np.int64)
+
+
+def _centres(bins: int) -> NDArray[np.float64]:
+    return (np.arange(bins) + 0.5) / (2 * bins)
 
 
 def _smooth(gain: NDArray[Any]) -> NDArray[Any]:
@@ -108,9 +133,8 @@ def _smooth(gain: NDArray[Any]) -> NDArray[Any]:
 
 def kernel_of(gain: NDArray[Any], strength: float) -> Grey:
     """A kernel whose gain over frequency (bins from 0 to half a cycle per pixel) is the given one, 1 for flat areas."""
-    centres = (np.arange(BINS) + 0.5) / (2 * BINS)
     frequency = np.hypot(np.fft.fftfreq(_GRID)[:, None], np.fft.fftfreq(_GRID)[None])
-    wanted = 1 + strength * (np.interp(frequency, np.r_[0, centres], np.r_[1, gain]) - 1)
+    wanted = 1 + strength * (np.interp(frequency, np.r_[0, _centres(len(gain))], np.r_[1, gain]) - 1)
     full = np.fft.fftshift(np.fft.ifft2(wanted).real)
     middle, reach = _GRID // 2, KERNEL_PX // 2
     kernel = full[middle - reach : middle + reach + 1, middle - reach : middle + reach + 1]
@@ -128,7 +152,7 @@ def unsharp(sigma_px: float, amount: float) -> Grey:
 def from_spectra(soft: Sequence[Grey], sharp: Sequence[Grey], strength: float) -> Grey:
     """Without a common scene: the blur from the ratio of mean spectra, undone with a strong regulariser."""
     ratio = _mean_power(soft) / np.maximum(_mean_power(sharp), 1e-9)
-    centres = (np.arange(BINS) + 0.5) / (2 * BINS)
+    centres = _centres(len(ratio))
     used = (centres > 0.02) & (centres < 0.15)
     slope = np.log(np.clip(ratio[used], 1e-4, 1.0)) / (-4 * np.pi**2 * centres[used] ** 2)
     variance = float(np.median(slope))
@@ -137,10 +161,10 @@ def from_spectra(soft: Sequence[Grey], sharp: Sequence[Grey], strength: float) -
 
 
 def _mean_power(pictures: Sequence[Grey]) -> NDArray[Any]:
-    cross, power, tiles = np.zeros(BINS), np.zeros(BINS), np.zeros(BINS)
+    spectra = Spectra.empty(TILES_PX[-1])
     for picture in pictures:
-        _add_spectra(Overlay(picture, picture, np.ones(picture.shape, dtype=bool)), cross, power, tiles)
-    return power / max(1.0, float(tiles[0]))
+        spectra.add(Overlay(picture, picture, np.ones(picture.shape, dtype=bool)))
+    return spectra.power / max(1, spectra.tiles)
 
 
 def filtered(plane: NDArray[Any], kernel: Grey) -> Grey:

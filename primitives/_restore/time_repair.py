@@ -15,14 +15,12 @@ from primitives._media.planes import Plane, is_planar_yuv, read_planes, with_pla
 from primitives._restore.between import Between
 from primitives._restore.common import SAME_SHOT, Region, Repair, on_planes
 from primitives._restore.flicker import course
-from primitives._restore.repeats import Run, Small, difference, frozen_runs, limits, repeated_run, small, steps_of
+from primitives._restore.repeats import Found, Run, Small, difference, frozen_runs, repeated_run, small, steps_of
 
 AROUND_S = 1.0
 MAX_FRAMES = 1500
 LEAST_FLICKER = 0.4
 """Grey levels by which the brightness of any film wavers."""
-LEAST_MOTION = 0.5
-"""Grey levels of motion from frame to frame without which a frozen frame cannot be told from a still scene."""
 
 
 def _around(film: Film, frames: range) -> range:
@@ -91,12 +89,14 @@ def find_repeats(film: Film, frames: range, whole_stretches: bool, call: Call) -
     motion = float(np.median(moving)) if len(moving) else 0.0
     inside = steps[frames.start - wide.start : frames.stop - wide.start]
     keyframes = {n for n in frames if film.timeline.has_start(int(film.timeline.pts[n]))}
-    runs: list[Run] = []
-    if motion >= LEAST_MOTION:
-        runs = frozen_runs(steps, frames, wide.start, limits(inside, outside), keyframes)
-    twice = repeated_run(pictures, frames, wide.start) if whole_stretches else None
-    if twice is not None and twice.last - twice.first > sum(run.last - run.first for run in runs):
-        runs = [twice]
+    found = frozen_runs(pictures, frames, wide.start, keyframes)
+    if whole_stretches:
+        twice = repeated_run(pictures, frames, wide.start)
+        if sum(map(len, twice.runs)) > sum(map(len, found.runs)):
+            found = twice
+    if found.doubtful:
+        raise UserError(_doubt(film, found))
+    runs = found.runs
     still = [steps[n - wide.start] for run in runs for n in range(run.first, run.last)]
     return Repeats(
         runs,
@@ -116,6 +116,7 @@ def unfreeze(film: Film, frames: range, call: Call) -> Repair:
     made: dict[int, tuple[Between, float]] = {}
     after = []
     for run in runs:
+        call.check()
         (before_planes, bits), (after_planes, _) = ends[run.first - 1], ends[run.last]
         between = Between(before_planes, after_planes, bits)
         if between.likeness < SAME_SHOT:
@@ -162,6 +163,16 @@ def drop_repeats(film: Film, frames: range, call: Call) -> Repair:
         raise UserError(_nothing_frozen(film, frames, found))
     count = sum(run.last - run.first for run in found.runs)
     return Repair("repeated frames", float(count), 0.0, None, "cut out", True, None, found.runs)
+
+
+def _doubt(film: Film, found: Found) -> str:
+    runs = ", ".join(f"{run.first}-{run.last - 1}" for run in found.runs)
+    frames = ", ".join(f"{n} ({float(film.timeline.time_of(n)):.3f} s)" for n in found.doubtful[:6])
+    return (
+        f"Nothing was written: frames {runs} of {film.name} repeat, but the film hardly moves there and frame {frames} "
+        "may or may not belong to them. Look with frame_grid all_frames, then give start_s and end_s exactly around "
+        "the repeated frames: the range then decides."
+    )
 
 
 def _nothing_frozen(film: Film, frames: range, found: Repeats) -> str:

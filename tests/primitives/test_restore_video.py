@@ -156,6 +156,7 @@ def test_moving_frames_are_not_taken_for_frozen_ones(folder: Path, kind: str) ->
         ({"kind": "deblur", "start_s": 0, "end_s": 2.4}, "nothing sharp is left to learn from"),
         ({"kind": "deblur", "keep_audio": True}, "keep_audio goes with kind drop_repeats only"),
         ({"kind": "unfreeze", "region": [0, 0, 1, 1]}, "region does not go with kind unfreeze"),
+        ({"kind": "unfreeze", "strength": 0.5}, "strength does not go with kind unfreeze"),
         ({"kind": "deblur", "region": [0.5, 0, 0.8, 1]}, "inside the picture"),
         ({"kind": "stabilise"}, "kind='stabilise'"),
     ],
