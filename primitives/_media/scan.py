@@ -113,7 +113,7 @@ def _scan(container: InputContainer, path: Path, name: str, check: Callable[[], 
         assert audio.time_base is not None
         start, end = packets.audio_start * audio.time_base, packets.audio_end * audio.time_base
         if timeline is None:
-            origin = start = max(start, _first_sample(path, name, start))
+            origin = start = max(start, first_sample(path, name, start))
         sound = SoundExtent(start - origin, end - origin)
     duration = max(timeline.duration if timeline else Fraction(0), sound.end if sound else Fraction(0))
     claimed = Fraction(container.duration or 0, 1_000_000)
@@ -156,7 +156,7 @@ def _demux(container: InputContainer, name: str, check: Callable[[], None]) -> _
     return found
 
 
-def _first_sample(path: Path, name: str, start: Fraction) -> Fraction:
+def first_sample(path: Path, name: str, start: Fraction) -> Fraction:
     """When the first sample is heard: coders put a moment of nothing before it, which decoders leave out again."""
     with open_media(path, name) as container:
         try:

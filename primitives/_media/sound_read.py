@@ -6,22 +6,25 @@ its time times the rate. Sound that starts late or has holes is filled with sile
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import av.error
 import numpy as np
+from av.audio.fifo import AudioFifo
 from av.audio.frame import AudioFrame
 from av.audio.layout import AudioLayout
 from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
-from av.packet import Packet
+from av.container import InputContainer
 from numpy.typing import NDArray
 
 from primitives._base import UserError
-from primitives._media.scan import scan
-from primitives._media.source import audio_stream, open_media
+from primitives._media.scan import first_sample, scan
+from primitives._media.source import audio_stream, open_media, video_stream
 
 Samples = NDArray[np.float32]
 """`[channels, samples]`, full scale is 1."""
@@ -31,6 +34,8 @@ GAP = Fraction(1, 50)
 """A jump in timestamps from here on is a hole in the sound, not rounding."""
 SIDE_LEVEL = 0.7071
 """How loud what is neither left nor right, or not in front, comes into a mix of fewer channels."""
+_CHECK_EVERY = 64
+_MOST_ERRORS = 100_000
 
 
 def read_sound(
@@ -44,7 +49,7 @@ def sound_blocks(
     path: Path,
     name: str,
     start_s: float,
-    end_s: float,
+    end_s: float | None,
     rate_hz: int | None,
     channels: int | None,
     block_s: float,
@@ -52,32 +57,45 @@ def sound_blocks(
 ) -> Iterator[Samples]:
     """The sound of `[start_s, end_s)` in blocks of `block_s`, the last one shorter: exactly as many samples as asked.
 
-    `rate_hz` None keeps the rate, `channels` None keeps the channels (1 and 2 mix down, never louder than the source).
-    Refuses a file without sound.
+    `end_s` None stops where the sound does. `rate_hz` None keeps the rate, `channels` None keeps the channels (1 and 2
+    mix down, never louder than the source). Refuses a file without sound.
     """
+    own_rate_hz, own_channels = sound_kind(path, name)
+    rate_hz, channels = rate_hz or own_rate_hz, channels or own_channels
+    first = round(start_s * rate_hz)
+    chunks = _converted(path, name, Fraction(first, rate_hz), rate_hz, channels, check)
+    size = max(1, round(block_s * rate_hz))
+    if end_s is None:
+        return _regrouped(chunks, size, sys.maxsize)
+    silence = itertools.repeat(np.zeros((channels, size), np.float32))
+    return _regrouped(itertools.chain(chunks, silence), size, round(end_s * rate_hz) - first)
+
+
+def sound_kind(path: Path, name: str) -> tuple[int, int]:
+    """Rate and channels of the sound; refuses a file without any."""
     with open_media(path, name) as container:
         stream = audio_stream(container)
-        if stream is None or scan(path, name, check).sound is None:
+        if stream is None or not stream.codec_context.sample_rate:
             raise UserError(f"{name} has no sound. Use a file with sound.")
-        rate_hz = rate_hz or stream.codec_context.sample_rate
-        channels = channels or stream.codec_context.channels
-    first = round(start_s * rate_hz)
-    left, size = max(0, round(end_s * rate_hz) - first), max(1, round(block_s * rate_hz))
+        return stream.codec_context.sample_rate, stream.codec_context.channels
+
+
+def _regrouped(chunks: Iterable[Samples], size: int, total: int) -> Iterator[Samples]:
+    """Chunks of any length as blocks of one, until `total` samples have come or there are no more."""
     waiting: list[Samples] = []
-    held = 0
-    for chunk in _converted(path, name, Fraction(first, rate_hz), rate_hz, channels, check):
+    held, left = 0, total
+    for chunk in chunks:
         waiting.append(chunk)
         held += chunk.shape[1]
-        while held >= min(size, left) > 0:
-            joined = np.concatenate(waiting, axis=1)
-            block, rest = joined[:, : min(size, left)], joined[:, min(size, left) :]
+        while held >= min(size, left):
+            if left <= 0:
+                return
+            joined = np.concatenate(waiting, axis=1) if len(waiting) > 1 else waiting[0]
+            block, rest = np.split(joined, [min(size, left)], axis=1)
             yield block
             left, waiting, held = left - block.shape[1], [rest], rest.shape[1]
-        if left == 0:
-            return
-    waiting.append(np.zeros((channels, left - held), np.float32))
-    joined = np.concatenate(waiting, axis=1)
-    yield from (joined[:, at : at + size] for at in range(0, left, size))
+    if held:
+        yield np.concatenate(waiting, axis=1)
 
 
 def _converted(
@@ -85,10 +103,11 @@ def _converted(
 ) -> Iterator[Samples]:
     """Sound from `start` on, mixed down first, for what is thrown away need not be resampled."""
     planar = AudioResampler(format="fltp")
-    resampler: AudioResampler | None = None
+    resampler = AudioResampler(format="fltp", rate=rate_hz)
     mix: Samples | None = None
+    resampled = False
     for frame in frames_from(path, name, start, check):
-        for made in planar.resample(frame):
+        for made in [frame] if frame.format.name == "fltp" else planar.resample(frame):
             data = np.asarray(made.to_ndarray(), np.float32)
             if data.shape[0] != channels:
                 mix = mixing(made.layout, channels) if mix is None else mix
@@ -96,11 +115,10 @@ def _converted(
             if made.sample_rate == rate_hz:
                 yield data
                 continue
-            resampler = resampler or AudioResampler(format="fltp", rate=rate_hz)
             mixed = AudioFrame.from_ndarray(np.ascontiguousarray(data), "fltp", _layout(channels))
-            mixed.sample_rate = made.sample_rate
+            mixed.sample_rate, resampled = made.sample_rate, True
             yield from (np.asarray(part.to_ndarray(), np.float32) for part in resampler.resample(mixed))
-    if resampler is not None:
+    if resampled:
         yield from (np.asarray(part.to_ndarray(), np.float32) for part in resampler.resample(None))
 
 
@@ -130,45 +148,85 @@ def _share(name: str, side: str) -> float:
 
 
 def frames_from(path: Path, name: str, start: Fraction, check: Callable[[], None]) -> Iterator[AudioFrame]:
-    """Decoded frames cut so that the first sample is the one at `start`; holes are filled with silence."""
-    found = scan(path, name, check)
+    """The sound as frames of about a second; the first sample is the one at `start`; holes are filled with silence."""
     with open_media(path, name) as container:
         stream = audio_stream(container)
-        if stream is None or found.sound is None:
+        if stream is None:
             return
         assert stream.time_base is not None
-        rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
-        place = round(start * rate)
-        container.seek(round((max(start - PREROLL, Fraction(0)) + found.origin) / stream.time_base), stream=stream)
-        expected: int | None = None
-        for packet in container.demux(stream):
+        origin, rate = _origin(container, path, name, check), stream.codec_context.sample_rate
+        container.seek(round((max(start - PREROLL, Fraction(0)) + origin) / stream.time_base), stream=stream)
+        joined = AudioFifo()  # thousands of small frames cost more to hand over than to decode
+        for frame in _placed_frames(container, stream, origin, round(start * rate), check):
+            joined.write(frame)
+            if joined.samples >= rate:
+                yield joined.read(joined.samples)
+        if joined.samples:
+            yield joined.read(joined.samples)
+
+
+def _placed_frames(
+    container: InputContainer, stream: AudioStream, origin: Fraction, place: int, check: Callable[[], None]
+) -> Iterator[AudioFrame]:
+    """Frames without a gap, the first cut so that it starts at sample `place`."""
+    rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
+    hole, stamp = GAP * rate, _Stamp(stream, origin)
+    expected: int | None = None
+    for number, frame in enumerate(_decoded(container, stream)):
+        if number % _CHECK_EVERY == 0:
             check()
-            for frame in _decode(packet):
-                if (frame.sample_rate, frame.layout.nb_channels) != (rate, channels):
-                    continue  # damage that decodes as another kind of sound: a hole like any other
-                here = expected or 0
-                if frame.pts is not None and frame.time_base is not None:
-                    stamped = round((frame.pts * frame.time_base - found.origin) * rate)
-                    here = expected if expected is not None and abs(stamped - expected) < GAP * rate else stamped
-                expected = here + frame.samples
-                if expected > place:
-                    yield from _placed(frame, here, place, rate)
-                    place = expected
+        if frame is None or frame.sample_rate != rate or frame.layout.nb_channels != channels:
+            expected = None  # damage, or damage that decodes as another kind of sound: a hole like any other
+            continue
+        here = stamp.sample(frame)
+        if here is None or (expected is not None and abs(here - expected) < hole):
+            here = expected or 0  # timestamps are rounded, samples are not
+        expected = here + frame.samples
+        if expected > place:
+            if here == place:
+                frame.pts = None
+                yield frame
+            else:
+                yield from _placed(frame, here, place, rate)
+            place = expected
 
 
-def _decode(packet: Packet[AudioStream]) -> list[AudioFrame]:
-    try:
-        return packet.decode()
-    except av.error.FFmpegError:
-        return []  # the end, or damage: the hole is filled with silence
+class _Stamp:
+    """The sample at which a frame claims to start, in whole numbers: this runs for every frame of a film."""
+
+    def __init__(self, stream: AudioStream, origin: Fraction) -> None:
+        assert stream.time_base is not None
+        self._rate, self._base = stream.codec_context.sample_rate, stream.time_base
+        step, start = self._base * self._rate, origin * self._rate
+        self._over = step.denominator * start.denominator
+        self._step = step.numerator * start.denominator
+        self._start = start.numerator * step.denominator - self._over // 2
+
+    def sample(self, frame: AudioFrame) -> int | None:
+        return None if frame.pts is None else (frame.pts * self._step - self._start) // self._over
+
+
+def _origin(container: InputContainer, path: Path, name: str, check: Callable[[], None]) -> Fraction:
+    """The container's time of time 0, from its head where that says it: as `scan` finds it in the whole."""
+    video, audio = video_stream(container, name), audio_stream(container)
+    if video is None and audio is not None and audio.start_time is not None:
+        assert audio.time_base is not None
+        return first_sample(path, name, audio.start_time * audio.time_base)
+    return scan(path, name, check).origin
+
+
+def _decoded(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame | None]:
+    """Decoded frames; None where something does not decode."""
+    for _ in range(_MOST_ERRORS):
+        try:
+            yield from container.decode(stream)
+            return
+        except av.error.FFmpegError:
+            yield None
 
 
 def _placed(frame: AudioFrame, here: int, place: int, rate: int) -> Iterator[AudioFrame]:
-    """A frame that starts at `here`, so that what comes out starts at `place`."""
-    if here == place:
-        frame.pts = None
-        yield frame
-        return
+    """A frame that starts at `here`, cut or led by silence so that what comes out starts at `place`."""
     data = frame.to_ndarray()
     planar, channels = frame.format.is_planar, frame.layout.nb_channels
     if here < place:
