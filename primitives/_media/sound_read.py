@@ -160,9 +160,8 @@ def frames_from(path: Path, name: str, start: Fraction, check: Callable[[], None
         for frame in _placed_frames(container, stream, origin, round(start * rate), check):
             joined.write(frame)
             if joined.samples >= rate:
-                yield joined.read(joined.samples)
-        if joined.samples:
-            yield joined.read(joined.samples)
+                yield from joined.read_many(joined.samples)
+        yield from joined.read_many(joined.samples or 1, partial=True)
 
 
 def _placed_frames(
