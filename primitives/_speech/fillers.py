@@ -97,9 +97,7 @@ def _pauses(words: list[Word], others: list[Candidate]) -> list[Candidate]:
     return found
 
 
-def unexplained(
-    words: list[Word], speech: list[Span], samples: NDArray[np.float32], start_s: float
-) -> list[Candidate]:
+def unexplained(words: list[Word], speech: list[Span], samples: NDArray[np.float32], start_s: float) -> list[Candidate]:
     """Stretches of speech that no word covers, voiced and steady. `samples` are 16 kHz mono from `start_s` on."""
     found = []
     for span in speech:

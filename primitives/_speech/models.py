@@ -63,7 +63,8 @@ def find_model(name: str | None, language: str | None) -> SpeechModel:
     if present:
         raise UserError(
             f"language={language!r} needs a model for several languages; here: {', '.join(m.name for m in present)}. "
-            f"Give model='base' to download one, or ask the user to run: hf download Systran/faster-whisper-base. {WITHOUT}"
+            "Give model='base' to download one, or ask the user to run: hf download Systran/faster-whisper-base. "
+            f"{WITHOUT}"
         )
     raise UserError(f"No speech model is installed. Ask the user to run: {INSTALL}. {WITHOUT}")
 

@@ -6,9 +6,12 @@ range serves any other. Pure: over spans of speech, not sound.
 
 from __future__ import annotations
 
+import itertools
+
 from primitives._speech.vad import Span, gaps
 
 SECTION_S = 300.0
+SHORTEST_SECTION_S = 60.0
 CUT_REACH_S = 10.0
 """A section ends at the longest silence so near to its nominal end."""
 LONGEST_S = 28.0
@@ -21,9 +24,9 @@ EDGE_S = 0.4
 """How far a window reaches into the silence around its speech."""
 
 
-def section_bounds(duration_s: float, number: int) -> Span:
-    """The nominal bounds of a section."""
-    return Span(number * SECTION_S, min((number + 1) * SECTION_S, duration_s))
+def section_count(duration_s: float) -> int:
+    """How many sections a film has; a last one that would be short belongs to the one before."""
+    return max(1, int((duration_s + SECTION_S - SHORTEST_SECTION_S) // SECTION_S))
 
 
 def cut_near(at_s: float, speech: list[Span]) -> float:
@@ -61,7 +64,7 @@ def _halved(speech: list[Span]) -> list[Span]:
     for island in speech:
         count = int(island.length_s // LONGEST_S) + 1
         edges = [island.start_s + island.length_s * part / count for part in range(count + 1)]
-        parts += [Span(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        parts += [Span(a, b) for a, b in itertools.pairwise(edges)]
     return parts
 
 
@@ -79,8 +82,8 @@ def _around(packed: list[Span]) -> Span:
 
 def _apart(windows: list[Span], start_s: float, end_s: float) -> list[Span]:
     """Windows that overlap in a short pause meet in its middle; none leaves the section."""
-    edges = [list((max(start_s, window.start_s), min(end_s, window.end_s))) for window in windows]
-    for before, after in zip(edges, edges[1:], strict=False):
+    edges = [[max(start_s, window.start_s), min(end_s, window.end_s)] for window in windows]
+    for before, after in itertools.pairwise(edges):
         if before[1] > after[0]:
             before[1] = after[0] = (before[1] + after[0]) / 2
     return [Span(round(first, 3), round(last, 3)) for first, last in edges]
