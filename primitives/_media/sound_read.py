@@ -243,3 +243,12 @@ def _frame(data: NDArray[np.generic], like: AudioFrame, rate: int) -> AudioFrame
     made = AudioFrame.from_ndarray(np.ascontiguousarray(data), format=like.format.name, layout=like.layout.name)
     made.sample_rate = rate
     return made
+
+
+def sound_length_about(path: Path, name: str, check: Callable[[], None]) -> float:
+    """When the sound ends, in seconds: by the header where it can be trusted, else counted."""
+    sound_kind(path, name)
+    found = scan(path, name, check)
+    if found.sound is None:
+        raise UserError(f"{name} has no sound that can be read. Use a file with sound.")
+    return float(found.sound.end)

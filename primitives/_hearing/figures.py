@@ -1,0 +1,85 @@
+"""A measured sound in figures: loudness, noise floor, silences, clipped stretches. Pure."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives._hearing.bands import LOUDNESS_OFFSET, decibels
+from primitives._hearing.measure import Sound
+from primitives._speech.vad import Span, joined
+
+BLOCK_S = 0.4
+ABSOLUTE_GATE_LUFS, RELATIVE_GATE_LU = -70.0, -10.0
+FLOOR_SHARE = 10.0
+"""The noise floor is the level that the quietest tenth of the sound stays below."""
+SILENCE_OVER_FLOOR_DB = 6.0
+SILENCE_DBFS = (-70.0, -45.0)
+"""Silence is what stays near the noise floor, and is between these levels at the most."""
+LEVEL_S = 0.05
+
+
+def loudness_lufs(sound: Sound) -> float | None:
+    """Integrated loudness with both gates of BS.1770; None where nothing is loud enough to count."""
+    blocks = _smoothed(sound.weighted, BLOCK_S / sound.hop_s)
+    blocks = blocks[:: max(1, round(BLOCK_S / 4 / sound.hop_s))]
+    loud = blocks[LOUDNESS_OFFSET + decibels(blocks) > ABSOLUTE_GATE_LUFS]
+    if loud.size == 0:
+        return None
+    gate = LOUDNESS_OFFSET + decibels(loud.mean()) + RELATIVE_GATE_LU
+    kept = loud[LOUDNESS_OFFSET + decibels(loud) > gate]
+    return round(float(LOUDNESS_OFFSET + decibels(kept.mean())), 1)
+
+
+def loudness_curve(sound: Sound, over_s: float) -> NDArray[np.float64]:
+    """Loudness around each step."""
+    return LOUDNESS_OFFSET + decibels(_smoothed(sound.weighted, over_s / sound.hop_s, same=True))
+
+
+def levels_dbfs(sound: Sound) -> NDArray[np.float64]:
+    """The level around each step."""
+    return decibels(_smoothed(sound.level, LEVEL_S / sound.hop_s, same=True))
+
+
+def noise_floor_dbfs(sound: Sound) -> float | None:
+    """The level of the quietest tenth, digital silence left out."""
+    levels = levels_dbfs(sound)
+    heard = levels[levels > -119]
+    return round(float(np.percentile(heard, FLOOR_SHARE)), 1) if heard.size else None
+
+
+def silence_level_dbfs(sound: Sound) -> float:
+    floor = noise_floor_dbfs(sound)
+    return float(np.clip((floor if floor is not None else -120) + SILENCE_OVER_FLOOR_DB, *SILENCE_DBFS))
+
+
+def silences(sound: Sound, shortest_s: float) -> list[Span]:
+    """Stretches that stay near the noise floor."""
+    quiet = levels_dbfs(sound) < silence_level_dbfs(sound)
+    return [span for span in spans(quiet, sound) if span.length_s >= shortest_s]
+
+
+def clipped(sound: Sound) -> list[Span]:
+    """Stretches in which the wave is cut off at the top."""
+    return joined(spans(sound.clipped, sound), max(0.25, 2 * sound.hop_s))
+
+
+def spans(marked: NDArray[np.bool_], sound: Sound) -> list[Span]:
+    """Runs of marked steps, in seconds of the film."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(np.int8), [0]])))
+    bounds = [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
+    ends = [(sound.start_s + a * sound.hop_s, min(sound.end_s, sound.start_s + b * sound.hop_s)) for a, b in bounds]
+    return [Span(round(start_s, 3), round(end_s, 3)) for start_s, end_s in ends if end_s > start_s]
+
+
+def _smoothed(power: NDArray[np.float32], steps: float, same: bool = False) -> NDArray[np.float64]:
+    """Means over a number of steps; `same` keeps one for each step, else only whole stretches count."""
+    width = max(1, min(round(steps), power.size))
+    if power.size == 0:
+        return np.zeros(0)
+    total = np.concatenate([[0.0], np.cumsum(power, dtype=np.float64)])
+    if not same:
+        return np.asarray(np.maximum(total[width:] - total[:-width], 0) / width)
+    at = np.arange(power.size)
+    first, last = np.maximum(at - width // 2, 0), np.minimum(at - width // 2 + width, power.size)
+    return np.asarray(np.maximum(total[last] - total[first], 0) / (last - first))
