@@ -133,7 +133,7 @@ def _clip(name: str, sound: Sound, speech: list[Span] | None, silences: list[Spa
     notes = []
     if sound.sampled:
         notes.append(
-            "long range: figures from a fifth of the sound; for speech use transcribe with speech_only=true"
+            "long range: loudness from a twelfth of the sound; for speech use transcribe with speech_only=true"
         )
     if sound.peak == 0:
         notes.append("digital silence: every sample is 0")

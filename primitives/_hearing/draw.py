@@ -189,7 +189,7 @@ def _scales(area: Pixels, sound: Sound, frame: _Frame) -> None:
         low, high = LOUDNESS_LUFS
         y = top + round((1 - (level - low) / (high - low)) * loudness)
         area[y, LEFT_PX : LEFT_PX + 6] = _DIM
-        _label(area, f"{level} LU", y)
+        _label(area, f"{level} LUFS", y)
 
 
 def _ticks(sound: Sound, scale_s_px: float) -> list[float]:

@@ -30,11 +30,10 @@ Samples = NDArray[np.float32]
 """`[channels, samples]`, full scale is 1."""
 PREROLL = Fraction(1, 2)
 """Seconds to decode before a cut: the first packet after a seek decodes wrongly."""
-GAP = Fraction(1, 50)
-"""A jump in timestamps from here on is a hole in the sound, not rounding."""
+GAP_A_SECOND = 50
+"""A jump in timestamps of this part of a second is a hole in the sound, not rounding."""
 SIDE_LEVEL = 0.7071
 """How loud what is neither left nor right, or not in front, comes into a mix of fewer channels."""
-_CHECK_EVERY = 64
 _MOST_ERRORS = 100_000
 
 
@@ -63,8 +62,9 @@ def sound_blocks(
     own_rate_hz, own_channels = sound_kind(path, name)
     rate_hz, channels = rate_hz or own_rate_hz, channels or own_channels
     first = round(start_s * rate_hz)
-    chunks = _converted(path, name, Fraction(first, rate_hz), rate_hz, channels, check)
     size = max(1, round(block_s * rate_hz))
+    step = size if rate_hz == own_rate_hz else None
+    chunks = _converted(path, name, Fraction(first, rate_hz), rate_hz, channels, step, check)
     if end_s is None:
         return _regrouped(chunks, size, sys.maxsize)
     silence = itertools.repeat(np.zeros((channels, size), np.float32))
@@ -93,25 +93,26 @@ def _regrouped(chunks: Iterable[Samples], size: int, total: int) -> Iterator[Sam
             joined = np.concatenate(waiting, axis=1) if len(waiting) > 1 else waiting[0]
             block, rest = np.split(joined, [min(size, left)], axis=1)
             yield block
-            left, waiting, held = left - block.shape[1], [rest], rest.shape[1]
+            left, held = left - block.shape[1], rest.shape[1]
+            waiting = [rest] if held else []
     if held:
         yield np.concatenate(waiting, axis=1)
 
 
 def _converted(
-    path: Path, name: str, start: Fraction, rate_hz: int, channels: int, check: Callable[[], None]
+    path: Path, name: str, start: Fraction, rate_hz: int, channels: int, step: int | None, check: Callable[[], None]
 ) -> Iterator[Samples]:
     """Sound from `start` on, mixed down first, for what is thrown away need not be resampled."""
     planar = AudioResampler(format="fltp")
     resampler = AudioResampler(format="fltp", rate=rate_hz)
     mix: Samples | None = None
     resampled = False
-    for frame in frames_from(path, name, start, check):
+    for frame in frames_from(path, name, start, check, step):
         for made in [frame] if frame.format.name == "fltp" else planar.resample(frame):
             data = np.asarray(made.to_ndarray(), np.float32)
             if data.shape[0] != channels:
                 mix = mixing(made.layout, channels) if mix is None else mix
-                data = mix @ data
+                data = _mixed(data, mix)
             if made.sample_rate == rate_hz:
                 yield data
                 continue
@@ -139,6 +140,11 @@ def mixing(layout: AudioLayout, channels: int) -> Samples:
     return rows.astype(np.float32)
 
 
+def _mixed(data: Samples, mix: Samples) -> Samples:
+    """Channels added up by their shares; by hand, for a linear algebra library's threads would spin for it."""
+    return np.stack([sum(share * channel for share, channel in zip(row, data, strict=True)) for row in mix])
+
+
 def _share(name: str, side: str) -> float:
     if "LFE" in name:
         return 0.0
@@ -147,8 +153,13 @@ def _share(name: str, side: str) -> float:
     return SIDE_LEVEL
 
 
-def frames_from(path: Path, name: str, start: Fraction, check: Callable[[], None]) -> Iterator[AudioFrame]:
-    """The sound as frames of about a second; the first sample is the one at `start`; holes are filled with silence."""
+def frames_from(
+    path: Path, name: str, start: Fraction, check: Callable[[], None], samples: int | None = None
+) -> Iterator[AudioFrame]:
+    """The sound as frames of `samples` (about a second without), the last one shorter, the first one from `start` on.
+
+    Holes are filled with silence.
+    """
     with open_media(path, name) as container:
         stream = audio_stream(container)
         if stream is None:
@@ -156,38 +167,45 @@ def frames_from(path: Path, name: str, start: Fraction, check: Callable[[], None
         assert stream.time_base is not None
         origin, rate = _origin(container, path, name, check), stream.codec_context.sample_rate
         container.seek(round((max(start - PREROLL, Fraction(0)) + origin) / stream.time_base), stream=stream)
+        size = samples or rate
         joined = AudioFifo()  # thousands of small frames cost more to hand over than to decode
-        for frame in _placed_frames(container, stream, origin, round(start * rate), check):
-            joined.write(frame)
-            if joined.samples >= rate:
-                yield from joined.read_many(joined.samples)
-        yield from joined.read_many(joined.samples or 1, partial=True)
-
-
-def _placed_frames(
-    container: InputContainer, stream: AudioStream, origin: Fraction, place: int, check: Callable[[], None]
-) -> Iterator[AudioFrame]:
-    """Frames without a gap, the first cut so that it starts at sample `place`."""
-    rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
-    hole, stamp = GAP * rate, _Stamp(stream, origin)
-    expected: int | None = None
-    for number, frame in enumerate(_decoded(container, stream)):
-        if number % _CHECK_EVERY == 0:
+        for _ in _placed(container, stream, _Stamp(stream, origin), round(start * rate), joined):
             check()
-        if frame is None or frame.sample_rate != rate or frame.layout.nb_channels != channels:
-            expected = None  # damage, or damage that decodes as another kind of sound: a hole like any other
+            yield from joined.read_many(size)
+        yield from joined.read_many(size, partial=True)
+
+
+def _placed(
+    container: InputContainer, stream: AudioStream, stamp: _Stamp, place: int, joined: AudioFifo
+) -> Iterator[None]:
+    """Decode into `joined` without a gap, from sample `place` on; stops now and then for it to be emptied."""
+    rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
+    hole, now_and_then = rate // GAP_A_SECOND, rate // 4
+    expected: int | None = None
+    for frame in _decoded(container, stream):  # this runs for every frame of a film: plain numbers only
+        here = None if frame is None else stamp.sample(frame)
+        if frame is None or (expected is None and (frame.sample_rate, frame.layout.nb_channels) != (rate, channels)):
+            expected = None
             continue
-        here = stamp.sample(frame)
-        if here is None or (expected is not None and abs(here - expected) < hole):
+        if here is None or (expected is not None and -hole < here - expected < hole):
             here = expected or 0  # timestamps are rounded, samples are not
-        expected = here + frame.samples
-        if expected > place:
+        after = here + frame.samples
+        try:
             if here == place:
                 frame.pts = None
-                yield frame
-            else:
-                yield from _placed(frame, here, place, rate)
-            place = expected
+                joined.write(frame)
+            elif after > place:
+                for part in _cut(frame, here, place, rate):
+                    joined.write(part)
+                    yield
+        except ValueError:  # damage that decodes as another kind of sound: a hole like any other
+            expected = None
+            continue
+        expected = after
+        if after > place:
+            place = after
+        if joined.samples >= now_and_then:
+            yield
 
 
 class _Stamp:
@@ -224,13 +242,12 @@ def _decoded(container: InputContainer, stream: AudioStream) -> Iterator[AudioFr
             yield None
 
 
-def _placed(frame: AudioFrame, here: int, place: int, rate: int) -> Iterator[AudioFrame]:
+def _cut(frame: AudioFrame, here: int, place: int, rate: int) -> Iterator[AudioFrame]:
     """A frame that starts at `here`, cut or led by silence so that what comes out starts at `place`."""
     data = frame.to_ndarray()
     planar, channels = frame.format.is_planar, frame.layout.nb_channels
     if here < place:
-        data = data[:, (place - here) * (1 if planar else channels) :]
-        yield _frame(data, frame, rate)
+        yield _frame(data[:, (place - here) * (1 if planar else channels) :], frame, rate)
         return
     for at in range(place, here, rate):  # timestamps may claim a hole of any length
         samples = min(rate, here - at)
@@ -246,8 +263,12 @@ def _frame(data: NDArray[np.generic], like: AudioFrame, rate: int) -> AudioFrame
 
 
 def sound_length_about(path: Path, name: str, check: Callable[[], None]) -> float:
-    """When the sound ends, in seconds: by the header where it can be trusted, else counted."""
+    """When the sound ends, in seconds: by the header where there is nothing but sound, else counted."""
     sound_kind(path, name)
+    with open_media(path, name) as container:
+        stream = audio_stream(container)
+        if stream is not None and stream.duration and stream.time_base and video_stream(container, name) is None:
+            return float(stream.duration * stream.time_base)
     found = scan(path, name, check)
     if found.sound is None:
         raise UserError(f"{name} has no sound that can be read. Use a file with sound.")
