@@ -23,7 +23,7 @@ from primitives._speech.vad import Span
 Pixels = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 
-WIDTH_PX, LEFT_PX, RIGHT_PX = 1400, 62, 14
+WIDTH_PX, LEFT_PX, RIGHT_PX = 1400, 68, 16
 HEAD_PX, AXIS_PX, GAP_PX = 26, 26, 4
 WAVE, SPECTRUM, LANE, LOUDNESS = 150, 220, 22, 90
 """Heights of the panels, in pixels, before several clips have to share the room."""
@@ -101,7 +101,7 @@ def _draw_clip(area: Pixels, one: Shown, frame: _Frame) -> None:
     _spectrum(panels[1], sound, frame)
     _lane(panels[2], one, frame)
     _loudness(panels[3], sound)
-    _scales(area, sound, frame)
+    _scales(area, one, frame)
     _time_axis(area[:, LEFT_PX:], [panels[0], panels[3]], sound, frame, lines)
 
 
@@ -166,8 +166,9 @@ def _loudness(panel: Pixels, sound: Sound) -> None:
     cv2.polylines(panel, [np.rint(points).astype(np.int32)], False, _CURVE, 2, cv2.LINE_AA)
 
 
-def _scales(area: Pixels, sound: Sound, frame: _Frame) -> None:
+def _scales(area: Pixels, one: Shown, frame: _Frame) -> None:
     """What stands left of the panels: level, frequency, the lane's name, loudness."""
+    sound = one.sound
     wave, spectrum, lane, loudness = frame.heights_px
     top = HEAD_PX
     _label(area, "0 dB" if frame.peak > 0.99 else f"{20 * np.log10(frame.peak):.0f} dB", top + 8)
@@ -183,7 +184,7 @@ def _scales(area: Pixels, sound: Sound, frame: _Frame) -> None:
             )
             last = y
     top += spectrum + GAP_PX
-    _label(area, "speech", top + lane // 2)
+    _label(area, "silence" if one.speech is None else "speech", top + lane // 2)
     top += lane + GAP_PX
     for level in (-10, -30, -50) if loudness >= 60 else (-10, -50) if loudness >= 34 else (-30,):
         low, high = LOUDNESS_LUFS
@@ -210,7 +211,7 @@ def _time_axis(area: Pixels, panels: list[Pixels], sound: Sound, frame: _Frame, 
                 panel[dim, x] = _GRID
         area[bottom : bottom + 5, min(x, area.shape[1] - 1)] = _INK
         label = f"{time_s:g}s"
-        left = min(max(x - _text_width_px(label, 14) // 2, -LEFT_PX), area.shape[1] - _text_width_px(label, 14) - 2)
+        left = min(max(x - _text_width_px(label, 14) // 2, -LEFT_PX), area.shape[1] - _text_width_px(label, 14) - 6)
         _text(area, label, max(0, left), bottom + 19, 14, _INK)
 
 

@@ -84,7 +84,7 @@ def _spans(marked: NDArray[np.bool_], step_s: float, sound: Sound) -> list[Span]
     return [Span(round(start_s, 3), round(end_s, 3)) for start_s, end_s in ends if end_s > start_s]
 
 
-def _smoothed(power: NDArray[np.float32], steps: float, same: bool = False) -> NDArray[np.float64]:
+def _smoothed(power: NDArray[np.floating], steps: float, same: bool = False) -> NDArray[np.float64]:
     """Means over a number of steps; `same` keeps one for each step, else only whole stretches count."""
     width = max(1, min(round(steps), power.size))
     if power.size == 0:
