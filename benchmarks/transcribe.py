@@ -118,12 +118,14 @@ def words_figures(folder: Path) -> None:
         first_s, last_s = extent_s(samples)
         if inside:
             off_s += [inside[0]["start_s"] - start_s - first_s, inside[-1]["end_s"] - start_s - last_s]
-    off_ms = np.abs(off_s) * 1000
+    off_ms = np.abs(np.array(off_s).reshape(-1, 2)) * 1000
     length_s = sum(part.size for part in film) / RATE_HZ
     print(f"words: {len(clips)} clips, {total} words, word error rate {wrong / total:.1%}")
     print(f"words: {cpu_s / length_s:.2f} x real time, CPU")
-    near = f"median {np.median(off_ms):.0f} ms, 90 % within {np.percentile(off_ms, 90):.0f} ms"
-    print(f"word times at the ends of clips: {near}")
+    for end, off in zip(("first words begin", "last words end"), off_ms.T, strict=True):
+        print(
+            f"word times: {end} {np.median(off):.0f} ms off at the median, 90 % within {np.percentile(off, 90):.0f} ms"
+        )
 
 
 def fillers_figures(folder: Path) -> None:

@@ -41,7 +41,8 @@ def read_sound(
     path: Path, name: str, start_s: float, end_s: float, rate_hz: int, channels: int | None, check: Callable[[], None]
 ) -> Samples:
     """The sound of `[start_s, end_s)` at once; for ranges that may stand in memory. See `sound_blocks`."""
-    return np.concatenate(list(sound_blocks(path, name, start_s, end_s, rate_hz, channels, 10.0, check)), axis=1)
+    blocks = list(sound_blocks(path, name, start_s, end_s, rate_hz, channels, 10.0, check))
+    return np.concatenate(blocks, axis=1) if blocks else np.zeros((channels or 1, 0), np.float32)
 
 
 def sound_blocks(

@@ -14,7 +14,7 @@ from primitives._speech.store import Ears, Kept, Section
 from primitives._speech.vad import Span
 from primitives._speech.words import Word, snapped
 
-_VERSION = 1
+_VERSION = 2
 """Counts up when the same window would be read differently."""
 
 

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from primitives._speech.vad import Span
 
+SNAP_S = 0.4
+"""How far a word is drawn out to the beginning or end of its speech."""
 SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 
 
@@ -84,12 +86,18 @@ def _broken(line: list[Word]) -> tuple[list[Word], list[Word]]:
 
 
 def snapped(words: list[Word], speech: list[Span]) -> list[Word]:
-    """Words whose ends reach into silence, drawn back to the speech they touch; a model's times are rough there."""
-    result = []
-    for word in words:
+    """Words at the ends of speech, moved to where it begins and ends: a model's times are rough beside silence."""
+    result: list[Word] = []
+    for number, word in enumerate(words):
         touched = [span for span in speech if span.start_s < word.end_s and word.start_s < span.end_s]
         if touched:
+            before_s = result[-1].end_s if result else 0.0
+            after_s = words[number + 1].start_s if number + 1 < len(words) else touched[-1].end_s
             start_s, end_s = max(word.start_s, touched[0].start_s), min(word.end_s, touched[-1].end_s)
+            if before_s <= touched[0].start_s and start_s - touched[0].start_s <= SNAP_S:
+                start_s = touched[0].start_s
+            if after_s >= touched[-1].end_s and touched[-1].end_s - end_s <= SNAP_S:
+                end_s = touched[-1].end_s
             word = Word(round(start_s, 3), round(end_s, 3), word.text, word.sure)
         result.append(word)
     return result
