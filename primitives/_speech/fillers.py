@@ -23,6 +23,7 @@ SOUND_S = (0.15, 1.2)
 """How long a sound that is no word may be to be an um."""
 COVERED = 0.35
 """A stretch of speech is explained by words that cover this share of it."""
+SURE = 0.3
 PAUSE_S = 0.7
 LONG_PAUSE_S = 2.0
 LEAST_PERIODIC, MOST_CHANGE = 0.55, 0.35
@@ -42,7 +43,7 @@ class Candidate:
 
 def candidates(words: list[Word], sounds: list[Candidate], speech: list[Span]) -> list[Candidate]:
     """Every candidate in order of time."""
-    written = [_filler(word, speech) for word in words if _is_filler(word)]
+    written = [found for word in words if _is_filler(word) and (found := _filler(word, speech)) is not None]
     heard = [sound for sound in sounds if not any(_span(sound).overlaps(_span(one)) for one in written)]
     found = [*written, *heard, *_repeats(words), *_pauses(words, [*written, *heard])]
     return sorted(found, key=lambda one: (one.start_s, one.kind))
@@ -52,12 +53,17 @@ def _is_filler(word: Word) -> bool:
     return plain(word.text)[:1] != [] and all(part in FILLERS for part in plain(word.text))
 
 
-def _filler(word: Word, speech: list[Span]) -> Candidate:
-    """A written filler at the stretch of speech nearest to it, where that is short enough to be it."""
+def _filler(word: Word, speech: list[Span]) -> Candidate | None:
+    """A written filler at the stretch of speech nearest to it that is short enough to be it.
+
+    None where there is no such stretch and the model is unsure: hot words tempt it to add them to the end of speech.
+    """
     near = [span for span in speech if span.start_s - 0.4 < word.end_s and word.start_s < span.end_s + 0.4]
     short = [span for span in near if span.length_s <= SOUND_S[1]]
     middle_s = (word.start_s + word.end_s) / 2
     span = min(short, key=lambda one: abs((one.start_s + one.end_s) / 2 - middle_s), default=None)
+    if span is None and word.sure < SURE:
+        return None
     start_s, end_s = (span.start_s, span.end_s) if span else (word.start_s, word.end_s)
     return Candidate("filler", round(start_s, 3), round(end_s, 3), word.text.strip(" ,.-"), round(word.sure, 2))
 

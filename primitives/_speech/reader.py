@@ -14,7 +14,7 @@ from primitives._speech.store import Ears, Kept, Section
 from primitives._speech.vad import Span
 from primitives._speech.words import Word, snapped
 
-_VERSION = 2
+_VERSION = 3
 """Counts up when the same window would be read differently."""
 
 

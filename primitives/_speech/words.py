@@ -9,6 +9,8 @@ from primitives._speech.vad import Span
 
 SNAP_S = 0.4
 """How far a word is drawn out to the beginning or end of its speech."""
+STRETCHED_S, PAUSE_S, LEAST_S = 1.2, 0.2, 0.08
+"""A word is not said across a pause: what it covers before one, up to so long, is something else."""
 SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 
 
@@ -89,7 +91,7 @@ def snapped(words: list[Word], speech: list[Span]) -> list[Word]:
     """Words at the ends of speech, moved to where it begins and ends: a model's times are rough beside silence."""
     result: list[Word] = []
     for number, word in enumerate(words):
-        touched = [span for span in speech if span.start_s < word.end_s and word.start_s < span.end_s]
+        touched = _own([span for span in speech if span.start_s < word.end_s and word.start_s < span.end_s], word)
         if touched:
             before_s = result[-1].end_s if result else 0.0
             after_s = words[number + 1].start_s if number + 1 < len(words) else touched[-1].end_s
@@ -101,6 +103,17 @@ def snapped(words: list[Word], speech: list[Span]) -> list[Word]:
             word = Word(round(start_s, 3), round(end_s, 3), word.text, word.sure)
         result.append(word)
     return result
+
+
+def _own(touched: list[Span], word: Word) -> list[Span]:
+    """The speech that a word belongs to: models stretch a word back over a pause and what is heard before it."""
+    while len(touched) > 1:
+        first, second = touched[:2]
+        whole = word.start_s <= first.start_s + 0.05 and first.length_s <= STRETCHED_S
+        if not whole or second.start_s - first.end_s < PAUSE_S or word.end_s - second.start_s < LEAST_S:
+            break
+        touched = touched[1:]
+    return touched
 
 
 def srt(captions: list[Line]) -> str:

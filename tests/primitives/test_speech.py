@@ -93,6 +93,17 @@ def test_words_beside_silence_begin_and_end_with_the_speech() -> None:
     assert [(word.start_s, word.end_s) for word in words] == [(0.5, 1.0), (1.1, 2.2), (3.6, 4.0)]
 
 
+def test_a_word_stretched_over_an_um_is_put_where_it_is_said() -> None:
+    speech = [Span(0, 1), Span(1.5, 2.0), Span(2.4, 4)]
+    words = snapped([Word(0.2, 1.0, " so", 1), Word(1.0, 2.9, " in", 1), Word(2.9, 4.0, " all", 1)], speech)
+    assert [(word.start_s, word.end_s) for word in words] == [(0.0, 1.0), (2.4, 2.9), (2.9, 4.0)]
+
+
+def test_an_unsure_um_without_a_sound_of_its_own_is_left_out() -> None:
+    words = [*spoken("that is all"), Word(0.87, 0.9, " uh", 0.05)]
+    assert candidates(words, [], [Span(0, 2.0)]) == []
+
+
 def test_numbers_are_compared_as_they_are_said() -> None:
     text = "In 1455, the 15th of 42 O'Clock’s 1900s"
     said = "in fourteen fifty five the fifteenth of forty two o'clock's one thousand nine hundreds"
