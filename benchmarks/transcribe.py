@@ -155,9 +155,9 @@ def fillers_figures(folder: Path, about: str, clips: list[tuple[Samples, str]], 
     ]
     kinds = [row["kind"] for row in rows]
     print(
-        f"fillers, {about}: {sum(found)} of {len(truth_s)} ums found (recall {np.mean(found):.2f}), {sum(right)} of {len(rows)} "
-        f"candidates right (precision {np.mean(right):.2f}); {kinds.count('filler')} written, {kinds.count('sound')} "
-        f"by sound; edges {np.median(edges) * 1000:.0f} ms off at the median"
+        f"fillers, {about}: {sum(found)} of {len(truth_s)} ums found (recall {np.mean(found):.2f}), "
+        f"{sum(right)} of {len(rows)} candidates right (precision {np.mean(right):.2f}); {kinds.count('filler')} "
+        f"written, {kinds.count('sound')} by sound; edges {np.median(edges) * 1000:.0f} ms off at the median"
     )
 
 
