@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._hearing.bands import LOUDNESS_OFFSET, decibels
-from primitives._hearing.measure import FULL_SCALE, Sound
+from primitives._hearing.measure import FULL_SCALE, WINDOW_S, Sound
 from primitives._speech.vad import Span, joined
 
 BLOCK_S = 0.4
@@ -70,10 +70,11 @@ def silences(sound: Sound, shortest_s: float) -> list[Span]:
 
 
 def clipped(sound: Sound) -> list[Span]:
-    """Stretches in which the wave is cut off at the top: more than a single step, unless at full scale."""
+    """Stretches in which the wave is cut off at the top: longer than one window, unless at full scale."""
     flat = sound.flat >= max(CLIPPED_SHARE * sound.peak, CLIPPED_PEAK)
     found = joined(_spans(flat, sound.hop_s, sound), max(0.25, 2 * sound.hop_s))
-    return [span for span in found if span.length_s > 1.5 * sound.hop_s or sound.peak >= FULL_SCALE]
+    shortest_s = 1.5 * max(sound.hop_s, WINDOW_S)
+    return [span for span in found if span.length_s > shortest_s or sound.peak >= FULL_SCALE]
 
 
 def _spans(marked: NDArray[np.bool_], step_s: float, sound: Sound) -> list[Span]:

@@ -219,7 +219,7 @@ def _around_peak(samples: Samples, start: int, size: int) -> Samples:
     first = start + int(at) - reach
     near = row[max(0, first) : start + int(at) + reach + 1]
     before = max(0, -first)
-    return np.pad(near, (before, 2 * reach + 1 - before - len(near)))
+    return np.pad(near, (before, 2 * reach + 1 - before - len(near)), mode="symmetric")  # an edge is no step
 
 
 def _true_peak(peaks: list[Samples]) -> float:
