@@ -86,9 +86,8 @@ def main() -> None:
             for number in range(1, options.rounds + 1):
                 plain_s, ours_s = cpu_s(lambda: decode(path)), cpu_s(listen)  # noqa: B023
                 ratios.append(ours_s / plain_s)
-                print(
-                    f"round {number}: {path.name}: decoding {plain_s:.2f} s, listen {ours_s:.2f} s CPU: {ratios[-1]:.2f} x"
-                )
+                figures = f"decoding {plain_s:.2f}, listen {ours_s:.2f} s CPU: {ratios[-1]:.2f} x"
+                print(f"round {number}: {path.name}: {figures}")
             clip = result.clips[0]
             print(
                 f"{path.name}: median {np.median(ratios):.2f} x; {clip.loudness_lufs} LUFS, {clip.true_peak_dbtp} dBTP"

@@ -43,7 +43,7 @@ class Candidate:
 
 def candidates(words: list[Word], sounds: list[Candidate], speech: list[Span]) -> list[Candidate]:
     """Every candidate in order of time."""
-    written = [found for word in words if _is_filler(word) and (found := _filler(word, speech)) is not None]
+    written = [one for one in (_filler(word, speech) for word in words if _is_filler(word)) if one is not None]
     heard = [sound for sound in sounds if not any(_span(sound).overlaps(_span(one)) for one in written)]
     found = [*written, *heard, *_repeats(words), *_pauses(words, [*written, *heard])]
     return sorted(found, key=lambda one: (one.start_s, one.kind))
