@@ -1,0 +1,1 @@
+"""Hearing: what a sound is like over time (`measure`), in figures (`figures`) and as a picture (`draw`)."""
