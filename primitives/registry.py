@@ -5,7 +5,17 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import color_match, frame_grid, probe, restore_video, scene_cuts, submit, trim_concat
+from primitives import (
+    color_match,
+    denoise,
+    frame_grid,
+    probe,
+    restore_audio,
+    restore_video,
+    scene_cuts,
+    submit,
+    trim_concat,
+)
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
@@ -13,7 +23,9 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     frame_grid.PRIMITIVE,
     scene_cuts.PRIMITIVE,
     trim_concat.PRIMITIVE,
+    denoise.PRIMITIVE,
     color_match.PRIMITIVE,
+    restore_audio.PRIMITIVE,
     restore_video.PRIMITIVE,
     submit.PRIMITIVE,
 )

@@ -37,7 +37,10 @@ def speech(paths: list[Path], seconds: float, pause_s: float = 0.25) -> Wave:
     parts: list[Wave] = []
     for path in paths:
         wave = read_wave(path)
-        parts += [wave * 10 ** (-20 / 20) / max(1e-9, float(np.sqrt(np.mean(wave**2)))), np.zeros(round(pause_s * RATE_HZ))]
+        parts += [
+            wave * 10 ** (-20 / 20) / max(1e-9, float(np.sqrt(np.mean(wave**2)))),
+            np.zeros(round(pause_s * RATE_HZ)),
+        ]
         if sum(map(len, parts)) >= seconds * RATE_HZ:
             break
     whole = np.concatenate(parts)[: round(seconds * RATE_HZ)]
@@ -104,7 +107,11 @@ def score(clean: Wave, broken: Wave, repaired: Wave, window: slice) -> tuple[flo
     The second is the weighted sum of the unclipped shares of the way from broken to clean: negative is harm.
     """
     at16 = [resample_poly(wave[window], JUDGED_HZ, RATE_HZ) for wave in (clean, broken, repaired)]
-    golden, before, after = measure_inside(at16[0], at16[0]), measure_inside(at16[0], at16[1]), measure_inside(at16[0], at16[2])
+    golden, before, after = (
+        measure_inside(at16[0], at16[0]),
+        measure_inside(at16[0], at16[1]),
+        measure_inside(at16[0], at16[2]),
+    )
     anchors = {name: Anchor(broken=before[name], golden=golden[name]) for name in golden}
     signed = sum(
         weight * (after[name] - before[name]) / max(1e-6, golden[name] - before[name])

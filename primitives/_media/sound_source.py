@@ -198,7 +198,9 @@ def _packets(
         if not packet.size or packet.pts is None:
             continue
         pts.append(packet.pts)
-        sizes.append(packet.size // block if block else framed or round((packet.duration or 0) * stream.time_base * rate))
+        sizes.append(
+            packet.size // block if block else framed or round((packet.duration or 0) * stream.time_base * rate)
+        )
     return np.frombuffer(pts, np.int64).copy(), np.frombuffer(sizes, np.int64).copy()
 
 

@@ -10,7 +10,7 @@ from primitives._sound.common import Sound
 
 EDGE_S = 0.015
 """Seconds over which the change comes in and goes out, inside the stretch."""
-BLOCK_S = 30.0
+BLOCK_S = 15.0
 Read = Callable[[int, int], Sound]
 Change = Callable[[Sound], Sound]
 
@@ -30,7 +30,9 @@ def in_blocks(
         made = change(original)[:, context : context + reach - begin].astype(np.float32)
         before = original[:, context : context + fade] if tail is None else tail
         part = made[:, : min(fade, made.shape[1])]
-        made[:, : part.shape[1]] = before[:, : part.shape[1]] * (1 - rise[: part.shape[1]]) + part * rise[: part.shape[1]]
+        made[:, : part.shape[1]] = (
+            before[:, : part.shape[1]] * (1 - rise[: part.shape[1]]) + part * rise[: part.shape[1]]
+        )
         if end == last:
             count = min(fade, made.shape[1])
             after = original[:, context : context + reach - begin][:, -count:]

@@ -89,7 +89,9 @@ class Spectra:
         return made[half : half + count]
 
 
-def erb_bands(rate_hz: int, size: int, count: int, low_hz: float = 80.0, high_hz: float = 7600.0) -> NDArray[np.float64]:
+def erb_bands(
+    rate_hz: int, size: int, count: int, low_hz: float = 80.0, high_hz: float = 7600.0
+) -> NDArray[np.float64]:
     """`[count, bins]` triangles with centres evenly spaced on the ERB-rate scale."""
     high_hz = min(high_hz, 0.475 * rate_hz)
     bins_hz = np.linspace(0.0, rate_hz / 2, size // 2 + 1)

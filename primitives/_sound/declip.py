@@ -7,6 +7,7 @@ there, after lossy coding smeared into a hump.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,15 +58,18 @@ def find_ceiling(mono: Floats) -> Ceiling | None:
 
 def _sharp_ceiling(levels: NDArray[np.float64], top: float) -> Ceiling | None:
     """One value that comes far more often than its neighbours: PCM as it was cut."""
-    counts = np.bincount(np.minimum(np.round(levels * 32768), 40_000).astype(int)).astype(np.float64)
+    counts = np.bincount(np.round(levels[levels < 1.05] * 32768).astype(int)).astype(np.float64)
     lowest = max(_AROUND, int(0.08 * top * 32768))
     if len(counts) <= lowest + 1:
         return None
-    best = lowest + int(np.argmax(counts[lowest:]))
-    near = np.concatenate([counts[best - _AROUND : best - 2], counts[best + 3 : best + _AROUND]])
+    # Both signs of full scale differ by one: a value counts with its neighbours.
+    near = uniform_filter1d(counts, 2 * _AROUND + 1, mode="constant") * (2 * _AROUND + 1)
+    own = uniform_filter1d(counts, 3, mode="constant") * 3
+    stands_out = np.where(counts >= _LEAST_AT_TOP, counts / np.maximum(0.2, (near - own) / (2 * _AROUND)), 0.0)
+    best = lowest + int(np.argmax(stands_out[lowest:]))
     beyond = float((levels > 1.2 * best / 32768).mean())
     share = float(counts[best - 1 : best + 2].sum() / len(levels))
-    if counts[best] < _LEAST_AT_TOP or counts[best] < _STANDS_OUT * max(0.2, float(near.mean())) or beyond > share:
+    if stands_out[best] < _STANDS_OUT or beyond > share:
         return None
     return Ceiling(best / 32768, share, True)
 
@@ -90,7 +94,7 @@ def _hump(levels: NDArray[np.float64], top: float) -> Ceiling | None:
     return Ceiling(level, share, False)
 
 
-def declip(mono: Floats, ceiling: Ceiling) -> NDArray[np.float64]:
+def declip(mono: Floats, ceiling: Ceiling, check: Callable[[], None] = lambda: None) -> NDArray[np.float64]:
     """The sound with what was cut off rebuilt."""
     sound, low = np.asarray(mono, np.float64), ceiling.from_level
     padded = np.pad(sound, (_FRAME, 2 * _FRAME))
@@ -100,6 +104,7 @@ def declip(mono: Floats, ceiling: Ceiling) -> NDArray[np.float64]:
     touched = np.flatnonzero((np.abs(view) >= low).any(axis=1))
     change = np.zeros(len(padded))
     for start in range(0, len(touched), _BATCH):
+        check()
         numbers = touched[start : start + _BATCH]
         rebuilt = _rebuilt(view[numbers], window, low)
         for number, frame in zip(numbers, (rebuilt - view[numbers] * window) * window, strict=True):

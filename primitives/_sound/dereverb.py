@@ -7,6 +7,8 @@ of the room would still leave.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
@@ -41,22 +43,23 @@ def decay_s(mono: Floats, rate_hz: int) -> float | None:
     return float(np.clip(-60 / np.quantile(slopes, 0.25), _SHORTEST_S, _LONGEST_S))
 
 
-def predicted_out(mono: Floats, rate_hz: int) -> NDArray[np.float64]:
+def predicted_out(mono: Floats, rate_hz: int, check: Callable[[], None] = lambda: None) -> NDArray[np.float64]:
     """Late reverberation predicted and subtracted, up to 8 kHz; what lies above stays."""
     sound = np.asarray(mono, np.float64)
     low = resampled(sound, rate_hz, _RATE_HZ)
-    made = _SPECTRA.backward(_predicted_out(_SPECTRA.forward(low).T).T, len(low))
+    made = _SPECTRA.backward(_predicted_out(_SPECTRA.forward(low).T, check).T, len(low))
     change = resampled(made - low, _RATE_HZ, rate_hz)
     return sound + fitted(change, len(sound))
 
 
-def _predicted_out(bins: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _predicted_out(bins: NDArray[np.complex128], check: Callable[[], None]) -> NDArray[np.complex128]:
     """`[bins, frames]` without what the frames `_DELAY` and more before them predict."""
     count = bins.shape[1]
     padded = np.pad(bins, ((0, 0), (_DELAY + _TAPS - 1, 0)))
     past = np.lib.stride_tricks.sliding_window_view(padded, _TAPS, axis=1)[:, :count]
     made = bins
     for _ in range(_ROUNDS):
+        check()
         power = np.maximum(np.abs(made) ** 2, 1e-10 * np.abs(bins).max(initial=1e-6) ** 2)
         weighted = past.conj() / power[..., None]
         gram = np.matmul(weighted.transpose(0, 2, 1), past)
