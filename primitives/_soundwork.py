@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Mono = NDArray[np.float32]
 
 SHORTEST_S = 0.1
-SAMPLE_S = 10.0
+SAMPLE_S = 6.0
 """Of a long range, so many seconds from its middle are judged."""
-BESIDE_S = 4.0
+BESIDE_S = 3.0
 """Seconds on each side that the range is compared with."""
 _SLACK_S = 0.05
 _SILENT_DB = -85.0

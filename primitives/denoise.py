@@ -83,7 +83,7 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
     call.progress(0, 1, "measuring the noise")
     sample, around = sample_of(source, part, call), beside(source, part, call)
     plan = plan_noise(sample, around, rate, request.mode, request.strength, _profile(request, source, call))
-    clean = remove_noise(sample[None], rate, plan)[0]
+    clean = plan.heard if plan.heard is not None else remove_noise(sample[None], rate, plan)[0]
     removed_db = rms_db(sample - clean) - rms_db(sample)
     if removed_db < LEAST_REMOVED_DB:
         raise UserError(

@@ -261,9 +261,9 @@ PRIMITIVE = Primitive(
     name="restore_audio",
     title="Restore sound",
     description=(
-        "Repair a range of the sound: declip, dereverb, deharsh, gain (level jump), or retime (constant offset, lagging "
-        "range, drift; estimated or given). Picture is copied, sound outside stays. Gives figures, writes nothing if "
-        "nothing is wrong. Next: listen before and after."
+        "Repair a range of the sound: declip, dereverb, deharsh, gain (level jump), or retime (constant offset, "
+        "lagging range, drift; estimated or given). Picture is copied, sound outside stays. Gives figures, writes "
+        "nothing if nothing is wrong. Next: listen before and after."
     ),
     request=RestoreAudioRequest,
     run=restore_audio,

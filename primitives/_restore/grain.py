@@ -26,8 +26,8 @@ REACH = 2
 """Neighbours on each side."""
 LEAST_GRAIN = 0.8
 """Grey levels of grain below which there is nothing to remove."""
-_AGREE = 1.6
-"""Neighbours count less from a difference of so many times the grain on."""
+_FALL = 3.0
+"""How fast a neighbour's share falls once its difference is more than grain explains."""
 _PICTURES = 6
 
 
@@ -37,6 +37,8 @@ class GrainPlan:
 
     inside: float
     around: float | None
+    wavers: float
+    """How far a point differs from frame to frame along the motion, as the deviation of one frame."""
     strength: float
     notes: list[str] = field(default_factory=list)
 
@@ -63,7 +65,24 @@ def plan_grain(film: Film, frames: range, strength: float, call: Call) -> GrainP
         raise UserError(
             f"Nothing was written: the picture has no grain there ({inside:.2f} grey levels). Check the range."
         )
-    return GrainPlan(inside, around, strength)
+    return GrainPlan(inside, around, max(inside, _wavers(film, frames, call)), strength)
+
+
+def _wavers(film: Film, frames: range, call: Call) -> float:
+    """Grain by time: coarse grain hides from a mask over single pixels, but not from the next frame."""
+
+    def grey(shown: Shown) -> NDArray[np.uint8]:
+        return np.asarray(read_planes(shown.frame.reformat(format="gray"))[0], np.uint8)
+
+    starts = [n for n in spread(film.timeline, frames, _PICTURES) if n + 1 in frames]
+    numbers = sorted({*starts, *(n + 1 for n in starts)})
+    pictures = dict(zip(numbers, map_frames(film.path, film.name, film.scan, numbers, grey, call.check), strict=True))
+    found = []
+    for start in starts:
+        a, b = pictures[start], pictures[start + 1]
+        flow = motion(*(np.asarray(cv2.GaussianBlur(one, (0, 0), 1.2), np.uint8) for one in (a, b)))
+        found.append(float(np.median(np.abs(a.astype(np.int16) - fetched(b, targets(flow))))) * 1.4826 / np.sqrt(2))
+    return float(np.median(found)) if found else 0.0
 
 
 def _measured(film: Film, numbers: list[int], call: Call) -> float:
@@ -100,7 +119,7 @@ class Grain:
         scale = 1 << (frame.format.components[0].bits - 8)
         sums = [plane.astype(np.float32) for plane in planes]
         weights = [np.ones(plane.shape, np.float32) for plane in planes]
-        sigma = max(self._plan.inside, LEAST_GRAIN)
+        sigma = max(self._plan.wavers, LEAST_GRAIN)
         calm = cv2.GaussianBlur(luma, (0, 0), 1.2)
         for near in range(number - REACH, number + REACH + 1):
             if near == number or near not in self._wide:
@@ -116,9 +135,9 @@ class Grain:
         most = 256 * scale - 1
         strength = self._plan.strength
         made = []
-        for plane, total, weight in zip(planes, sums, weights, strict=True):
-            mean = plane + strength * (total / weight - plane)
-            made.append(np.clip(np.rint(mean), 0, most).astype(plane.dtype))
+        for own, total, weight in zip(planes, sums, weights, strict=True):
+            mean = own + strength * (total / weight - own)
+            made.append(np.clip(np.rint(mean), 0, most).astype(own.dtype))
         self._after.append(grain_of((made[0] >> (scale.bit_length() - 1)).astype(np.uint8)))
         return with_planes(frame, made)
 
@@ -127,7 +146,7 @@ class Grain:
         """How much a neighbour counts at each point."""
         difference = np.abs(luma.astype(np.float32) - moved.astype(np.float32))
         near = cv2.boxFilter(difference, -1, (5, 5)) / (1.13 * sigma)  # 1: nothing but grain in both
-        return np.exp(-(np.maximum(near - 1.0, 0.0) ** 2) * _AGREE * 2).astype(np.float32)
+        return np.asarray(np.exp(-(np.maximum(near - 1.0, 0.0) ** 2) * _FALL), np.float32)
 
     def _at(self, number: int, like: VideoFrame) -> tuple[list[Plane], NDArray[np.uint8]]:
         if self._shown is None:

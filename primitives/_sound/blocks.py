@@ -10,7 +10,7 @@ from primitives._sound.common import Sound
 
 EDGE_S = 0.015
 """Seconds over which the change comes in and goes out, inside the stretch."""
-BLOCK_S = 15.0
+BLOCK_S = 30.0
 Read = Callable[[int, int], Sound]
 Change = Callable[[Sound], Sound]
 

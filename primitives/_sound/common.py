@@ -41,7 +41,7 @@ def block_levels_db(mono: Floats, rate_hz: int, block_s: float = 0.05) -> NDArra
     size = max(1, round(block_s * rate_hz))
     count = len(mono) // size
     power = np.mean(np.square(mono[: count * size].reshape(count, size), dtype=np.float64), axis=1)
-    return np.maximum(SILENCE_DB, 10 * np.log10(power + 1e-20))
+    return np.asarray(np.maximum(SILENCE_DB, 10 * np.log10(power + 1e-20)), np.float64)
 
 
 def loud_level_db(mono: Floats, rate_hz: int) -> float:
@@ -68,7 +68,7 @@ class Spectra:
     @property
     def window(self) -> NDArray[np.float64]:
         raised = np.hanning(self.size + 1)[:-1]
-        return np.sqrt(raised / (raised.sum() / self.hop))
+        return np.asarray(np.sqrt(raised / (raised.sum() / self.hop)), np.float64)
 
     def forward(self, mono: Floats) -> NDArray[np.complex128]:
         """`[frames, bins]`; frame `t` is centred on sample `t * hop`."""
@@ -96,6 +96,7 @@ def erb_bands(
     high_hz = min(high_hz, 0.475 * rate_hz)
     bins_hz = np.linspace(0.0, rate_hz / 2, size // 2 + 1)
     ends = 21.4 * np.log10(1 + 0.00437 * np.array([low_hz, high_hz]))
-    edges_hz = (10 ** (np.linspace(*ends, count + 2) / 21.4) - 1) / 0.00437
+    edges_hz = (10 ** (np.linspace(ends[0], ends[1], count + 2) / 21.4) - 1) / 0.00437
     left, centre, right = (edges_hz[i : i + count, None] for i in range(3))
-    return np.maximum(0.0, np.minimum((bins_hz - left) / (centre - left), (right - bins_hz) / (right - centre)))
+    triangles = np.maximum(0.0, np.minimum((bins_hz - left) / (centre - left), (right - bins_hz) / (right - centre)))
+    return np.asarray(triangles, np.float64)

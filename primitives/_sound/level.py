@@ -61,7 +61,7 @@ def _shares_db(power: NDArray[np.float64], edges: NDArray[np.intp]) -> NDArray[n
     loud = whole > np.quantile(whole, 0.5)
     reference = float(np.median(whole[loud])) if loud.any() else 1.0
     bands = np.add.reduceat(power, edges, axis=1)[:, :-1]
-    return 10 * np.log10((bands[loud] + 1e-14) / (reference + 1e-14))
+    return np.asarray(10 * np.log10((bands[loud] + 1e-14) / (reference + 1e-14)), np.float64)
 
 
 def soften(mono: Floats, rate_hz: int, ceiling_db: NDArray[np.float64], reference: float) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ class Courses:
             falls = np.zeros_like(smooth)
             falls[6:] = smooth[6:] - smooth[:-6]
             fine = percentile_filter(falls, 4, size=(101, 1)).mean(axis=1)
-        return _thinned(fine, round(GRID_S / _STEP_S))
+        return _thinned(np.asarray(fine, np.float64), round(GRID_S / _STEP_S))
 
 
 def _tops(mono: Floats, rate_hz: int) -> NDArray[np.float64]:
@@ -82,7 +82,7 @@ def _tops(mono: Floats, rate_hz: int) -> NDArray[np.float64]:
         part = levels[max(0, at + step // 2 - reach // 2) : at + step // 2 + reach // 2]
         high, wide = np.quantile(part, (0.995, 0.93))
         made.append(-100 * np.log(max(high, 1e-9) / max(wide, 1e-9)) if wide > 0.1 * loud and wide > 1e-4 else -120.0)
-    return np.maximum(np.array(made), -120.0)
+    return np.asarray(np.maximum(made, -120.0), np.float64)
 
 
 def _thinned(values: NDArray[np.float64], by: int) -> NDArray[np.float64]:

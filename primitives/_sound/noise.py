@@ -8,7 +8,7 @@ beside the range, words were probably lost, and part of what was removed goes ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -61,6 +61,8 @@ class NoisePlan:
     floor_db: float
     weights: Path | None
     why: tuple[str, ...]
+    heard: NDArray[np.float64] | None = None
+    """The judged sample as it comes out, where judging made it."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +98,20 @@ def plan_noise(
     if strength is not None:
         return NoisePlan("deepfilter", 1 - strength, None, None, 0.0, weights, ())
     clean = deepfilter.enhance(wide, weights)
-    background, why = None, []
+    background: NDArray[np.float64] | None = None
+    reasons: list[str] = []
     if natural_db > OWN_BACKGROUND_DB:
         background = _matching(beside - beside_clean, wide - clean)
-        why.append("the film's own background was left in, as loud as beside the range")
+        reasons.append("the film's own background was left in, as loud as beside the range")
     keep = 0.0
     wavers_db = float(np.std(block_levels_db(wide - clean, deepfilter.RATE_HZ))) if len(wide) else 0.0
     lost_db = loud_level_db(beside, deepfilter.RATE_HZ) - loud_level_db(clean, deepfilter.RATE_HZ) if enough else 0.0
     if wavers_db > SPEECH_LIKE_STD_DB and lost_db > LOST_DB:
         keep = KEPT_WHEN_LOST
-        why.append("the noise is like speech and words were at risk, so it was lowered by 14 dB at most")
-    return NoisePlan("deepfilter", keep, background, None, 0.0, weights, tuple(why))
+        reasons.append("the noise is like speech and words were at risk, so it was lowered by 14 dB at most")
+    plan = NoisePlan("deepfilter", keep, background, None, 0.0, weights, tuple(reasons))
+    heard = fitted(resampled(_with_rest(wide, clean, plan), deepfilter.RATE_HZ, rate_hz), len(inside))
+    return replace(plan, heard=heard)
 
 
 def _matching(natural: Floats, removed: Floats) -> NDArray[np.float64]:
@@ -137,12 +142,15 @@ def _one(mono: Floats, rate_hz: int, plan: NoisePlan) -> NDArray[np.float64]:
     assert plan.weights is not None
     wide = resampled(mono, rate_hz, deepfilter.RATE_HZ)
     clean = deepfilter.enhance(wide, plan.weights)
+    return fitted(resampled(_with_rest(wide, clean, plan), deepfilter.RATE_HZ, rate_hz), len(mono))
+
+
+def _with_rest(wide: NDArray[np.float64], clean: NDArray[np.float64], plan: NoisePlan) -> NDArray[np.float64]:
+    """Clean sound with as much of what was removed as the plan keeps."""
     if plan.background is not None:
         removed = _SPECTRA.forward(wide - clean)
-        clean = clean + _SPECTRA.backward(removed * np.maximum(plan.background, plan.keep), len(wide))
-    elif plan.keep:
-        clean = clean + plan.keep * (wide - clean)
-    return fitted(resampled(clean, deepfilter.RATE_HZ, rate_hz), len(mono))
+        return clean + _SPECTRA.backward(removed * np.maximum(plan.background, plan.keep), len(wide))
+    return clean + plan.keep * (wide - clean) if plan.keep else clean
 
 
 def _masked(side: Floats, middle: Floats, clean: Floats) -> NDArray[np.float64]:
