@@ -61,7 +61,8 @@ def outside(source: Path, output: Path, before: Wave, after: Wave, window: slice
     same, total = same_packets(source, output, "audio")
     pictures = same_packets(source, output, "video")
     levels = [si_sdr_db(before[part], after[part]) for part in (head, tail)]
-    return f"sound {same}/{total}, picture {pictures[0]}/{pictures[1]} packets same, SI-SDR {levels[0]:.0f}/{levels[1]:.0f}"
+    copied = f"sound {same}/{total}, picture {pictures[0]}/{pictures[1]} packets same"
+    return f"{copied}, SI-SDR {levels[0]:.0f}/{levels[1]:.0f} dB"
 
 
 def sound(folder: Path, media: Path, count: int, container: str) -> None:

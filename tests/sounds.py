@@ -49,6 +49,29 @@ def speech(paths: list[Path], seconds: float, pause_s: float = 0.25) -> Wave:
     return rounded(whole * (0.7 / peak if peak > 0.7 else 1.0))
 
 
+def voice(seconds: float, rate_hz: int = RATE_HZ, seed: int = 0) -> Wave:
+    """Something like a voice, without any recording: syllables of harmonics that glide, with breath between them."""
+    chance = np.random.default_rng(seed)
+    count = round(seconds * rate_hz)
+    time_s = np.arange(count) / rate_hz
+    pitch_hz = (
+        120 + 30 * np.sin(2 * np.pi * 0.7 * time_s + chance.uniform(0, 6)) + 10 * np.sin(2 * np.pi * 2.3 * time_s)
+    )
+    phase = 2 * np.pi * np.cumsum(pitch_hz) / rate_hz
+    formant_hz = 900 + 500 * np.sin(2 * np.pi * 1.9 * time_s)
+    made = np.zeros(count)
+    for number in range(1, 25):
+        made += np.sin(number * phase) * np.exp(-(((number * pitch_hz - formant_hz) / 700) ** 2)) / np.sqrt(number)
+    starts = np.cumsum(chance.uniform(0.18, 0.42, round(6 * seconds) + 2))
+    open_ = np.zeros(count)
+    for start in starts[starts < seconds - 0.05]:
+        length = chance.uniform(0.1, 0.2)
+        part = np.clip((time_s - start) / length, 0, 1)
+        open_ = np.maximum(open_, np.sin(np.pi * part) ** 0.7 * chance.uniform(0.5, 1))
+    breath = chance.standard_normal(count) * 10 ** (-62 / 20)
+    return rounded(0.3 * made * open_ / max(1e-9, float(np.abs(made).max())) + breath)
+
+
 def rounded(wave: Wave) -> Wave:
     """As 16-bit samples hold it."""
     return np.clip(np.round(wave * 32768), -32768, 32767) / 32768
