@@ -7,9 +7,11 @@ from typing import Any
 
 from primitives import (
     color_match,
+    denoise,
     frame_grid,
     listen,
     probe,
+    restore_audio,
     restore_video,
     scene_cuts,
     submit,
@@ -25,7 +27,9 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     transcribe.PRIMITIVE,
     listen.PRIMITIVE,
     trim_concat.PRIMITIVE,
+    denoise.PRIMITIVE,
     color_match.PRIMITIVE,
+    restore_audio.PRIMITIVE,
     restore_video.PRIMITIVE,
     submit.PRIMITIVE,
 )

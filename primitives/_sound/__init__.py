@@ -1,0 +1,1 @@
+"""Signal processing of sound: arrays in, arrays out. No files are opened here except the network's weights."""
