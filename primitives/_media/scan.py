@@ -26,6 +26,7 @@ from primitives._media.timeline import Timeline
 MAX_FRAMES = 20_000_000
 TOLD_SHORT_S = Fraction(1, 2)
 """A header may overstate the duration by this much before it is worth a note."""
+LONGEST_PRIMING_S = Fraction(1, 5)
 _CHECK_EVERY = 512
 _REMEMBERED = 32
 
@@ -111,7 +112,8 @@ def _scan(container: InputContainer, path: Path, name: str, check: Callable[[], 
     if audio is not None and packets.audio_start is not None:
         assert audio.time_base is not None
         start, end = packets.audio_start * audio.time_base, packets.audio_end * audio.time_base
-        origin = origin if timeline is not None else start
+        if timeline is None:
+            origin = start = max(start, _first_sample(path, name, start))
         sound = SoundExtent(start - origin, end - origin)
     duration = max(timeline.duration if timeline else Fraction(0), sound.end if sound else Fraction(0))
     claimed = Fraction(container.duration or 0, 1_000_000)
@@ -152,6 +154,19 @@ def _demux(container: InputContainer, name: str, check: Callable[[], None]) -> _
         found.keys.pop()
         found.broken = "the file is cut short; what is there was used"
     return found
+
+
+def _first_sample(path: Path, name: str, start: Fraction) -> Fraction:
+    """When the first sample is heard: coders put a moment of nothing before it, which decoders leave out again."""
+    with open_media(path, name) as container:
+        try:
+            frame = next(container.decode(audio=0), None)
+        except av.error.FFmpegError:
+            return start
+        if frame is None or frame.pts is None or frame.time_base is None:
+            return start
+        first = frame.pts * frame.time_base
+        return first if first - start < LONGEST_PRIMING_S else start
 
 
 def _timeline(packets: _Packets, time_base: Fraction) -> Timeline:

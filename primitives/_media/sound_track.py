@@ -16,22 +16,14 @@ import av.filter
 import numpy as np
 from av.audio.frame import AudioFrame
 from av.audio.resampler import AudioResampler
-from av.audio.stream import AudioStream
-from av.packet import Packet
-from numpy.typing import NDArray
 
 from primitives._base import UserError
 from primitives._media.film import SoundFacts
 from primitives._media.scan import scan
-from primitives._media.source import audio_stream, open_media
+from primitives._media.sound_read import Samples, frames_from
 
-Samples = NDArray[np.float32]
 JOIN_FADE = Fraction(1, 200)
 """Seconds over which the sounds on both sides of a cut cross."""
-PREROLL = Fraction(1, 2)
-"""Seconds to decode before a cut: the first packet after a seek decodes wrongly."""
-GAP = Fraction(1, 50)
-"""A jump in timestamps from here on is a hole in the sound, not rounding."""
 _CHUNK = 4096
 
 
@@ -125,71 +117,13 @@ def _decoded(piece: SoundPiece, sound: SoundFacts, check: Callable[[], None]) ->
     start = piece.source_start - piece.handle_in * piece.speed
     resampler = AudioResampler(format="fltp", layout=sound.layout, rate=sound.rate_hz)
     tempo = _Tempo(piece.speed, sound) if piece.speed != 1 else None
-    for frame in _frames_from(piece.path, piece.name, start, check):
+    for frame in frames_from(piece.path, piece.name, start, check):
         for made in resampler.resample(frame):
             yield from tempo.push(made) if tempo else (_samples(made),)
     for made in resampler.resample(None):
         yield from tempo.push(made) if tempo else (_samples(made),)
     if tempo:
         yield from tempo.finish()
-
-
-def _frames_from(path: Path, name: str, start: Fraction, check: Callable[[], None]) -> Iterator[AudioFrame]:
-    """Decoded frames cut so that the first sample is the one at `start`; holes are filled with silence."""
-    found = scan(path, name, check)
-    with open_media(path, name) as container:
-        stream = audio_stream(container)
-        if stream is None or found.sound is None:
-            return
-        assert stream.time_base is not None
-        rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
-        place = round(start * rate)
-        container.seek(round((max(start - PREROLL, Fraction(0)) + found.origin) / stream.time_base), stream=stream)
-        expected: int | None = None
-        for packet in container.demux(stream):
-            check()
-            for frame in _decode(packet):
-                if (frame.sample_rate, frame.layout.nb_channels) != (rate, channels):
-                    continue  # damage that decodes as another kind of sound: a hole like any other
-                here = expected or 0
-                if frame.pts is not None and frame.time_base is not None:
-                    stamped = round((frame.pts * frame.time_base - found.origin) * rate)
-                    here = expected if expected is not None and abs(stamped - expected) < GAP * rate else stamped
-                expected = here + frame.samples
-                if expected > place:
-                    yield from _placed(frame, here, place, rate)
-                    place = expected
-
-
-def _decode(packet: Packet[AudioStream]) -> list[AudioFrame]:
-    try:
-        return packet.decode()
-    except av.error.FFmpegError:
-        return []  # the end, or damage: the hole is filled with silence
-
-
-def _placed(frame: AudioFrame, here: int, place: int, rate: int) -> Iterator[AudioFrame]:
-    """A frame that starts at `here`, so that what comes out starts at `place`."""
-    if here == place:
-        frame.pts = None
-        yield frame
-        return
-    data = frame.to_ndarray()
-    planar, channels = frame.format.is_planar, frame.layout.nb_channels
-    if here < place:
-        data = data[:, (place - here) * (1 if planar else channels) :]
-        yield _frame(data, frame, rate)
-        return
-    silence = np.zeros((data.shape[0], (here - place) * (1 if planar else channels)), data.dtype)
-    yield _frame(silence, frame, rate)
-    frame.pts = None
-    yield frame
-
-
-def _frame(data: NDArray[np.generic], like: AudioFrame, rate: int) -> AudioFrame:
-    made = AudioFrame.from_ndarray(np.ascontiguousarray(data), format=like.format.name, layout=like.layout.name)
-    made.sample_rate = rate
-    return made
 
 
 class _Tempo:
