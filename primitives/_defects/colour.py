@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence
+from primitives._defects.scenes import same_scene, scene_cuts
 from primitives._defects.steps import find_steps, pair_steps
 from primitives._tracks import FilmTracks, PictureTrack
 
 LEAST = 2.0
 """Grey levels of change, over all measures, from which on a step may be a grade."""
 SHORTEST_S, LONGEST_S = 0.4, 60.0
-EXPLAINED = 0.6
-"""Share of the change between two frames that one change of all colours must explain."""
 
 
 def colours(picture: PictureTrack) -> Values:
@@ -30,8 +29,8 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
     track = colours(picture)
     steps = [
         step
-        for step in find_steps(track, picture.fps, picture.cuts, LEAST)
-        if picture.bright[step.frame - 1 : step.frame + 1].min() > 24 and explained(picture, step.frame) > EXPLAINED
+        for step in find_steps(track, picture.fps, scene_cuts(picture), LEAST)
+        if picture.bright[step.frame - 1 : step.frame + 1].min() > 24 and same_scene(picture, step.frame)
     ]
     pairs = pair_steps(steps, round(SHORTEST_S * picture.fps), round(LONGEST_S * picture.fps))
     found = []
@@ -53,15 +52,3 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
             )
         )
     return found
-
-
-def explained(picture: PictureTrack, frame: int) -> float:
-    """How much of what differs between a frame and the one before is a change of all colours alike."""
-    before, after = (picture.cells[n].astype(np.float64).reshape(3, -1) for n in (frame - 1, frame))
-    left = whole = 0.0
-    for x, y in zip(before, after, strict=True):
-        slope = float(np.cov(x, y)[0, 1] / (x.var(ddof=1) + 1.0))
-        fitted = y.mean() + slope * (x - x.mean())
-        left += float(np.abs(y - fitted).mean())
-        whole += float(np.abs(y - x).mean())
-    return 1 - left / (whole + 1e-6)

@@ -15,6 +15,7 @@ from primitives._defects.common import Values
 
 SIDE = 4
 """Frames on each side of a step that must agree on it."""
+STRONGEST = 4.0
 _AROUND_S = 1.5
 
 
@@ -65,7 +66,9 @@ def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> 
             near = np.concatenate((raw[max(0, place - reach) : max(0, place - 1)], raw[place + 2 : place + reach]))
             usual = float(np.quantile(near, 0.9)) if len(near) > 3 else 0.0
             if size >= least:
-                found.append(Step(start + here, change, min(size / least, 0.5 * size / max(usual, 1e-6), raw[place] / (0.5 * size + 1e-6))))
+                at_once = min(1.0, float(raw[place]) / (0.7 * size))
+                strength = min(size / least, 0.5 * size / max(usual, 1e-6), STRONGEST) * at_once
+                found.append(Step(start + here, change, strength))
     return found
 
 
