@@ -6,6 +6,7 @@ shots of several sources joined by cuts. Nothing repeats within a clip.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -80,7 +81,10 @@ HELD_OUT = {
     "cars": Recipe(
         25,
         (Part("footage/intel_car-detection.mp4", 0, 26, False),),
-        tuple(f"speech/librivox/sense_and_sensibility_01_austen_64kb-{n}.wav" for n in ("0870", "0880", "0890", "0920", "0930")),
+        tuple(
+            f"speech/librivox/sense_and_sensibility_01_austen_64kb-{n}.wav"
+            for n in ("0870", "0880", "0890", "0920", "0930")
+        ),
     ),
     "medley": Recipe(
         25,
@@ -125,7 +129,9 @@ def load(recipe: Recipe, media: Path = MEDIA) -> Clip:
         taken = _pictures(media / part.file, part, recipe.fps)
         frames += taken
         length = len(taken) * RATE_HZ // recipe.fps
-        sounds.append(_fit(read_wave(media / part.file, part.start_s), length) if part.own else np.zeros((2, length), np.float32))
+        sounds.append(
+            _fit(read_wave(media / part.file, part.start_s), length) if part.own else np.zeros((2, length), np.float32)
+        )
     sound = np.concatenate(sounds, axis=1)
     if recipe.speech:
         pause = np.zeros((2, RATE_HZ // 5), np.float32)
@@ -216,7 +222,7 @@ Inject = Callable[[Clip, int, np.random.Generator], Broken]
 def shown(clip: Clip, first: int, last: int) -> bool:
     """Whether a picture defect there can be seen at all: the picture moves, and is not blank."""
     some = [clip.frames[n][:HEIGHT_PX].astype(np.float32) for n in np.linspace(first - 1, last, 6).astype(int)]
-    moved = min(float(np.abs(a - b).mean()) for a, b in zip(some, some[1:], strict=False))
+    moved = min(float(np.abs(a - b).mean()) for a, b in itertools.pairwise(some))
     return moved > 0.4 and min(float(picture.std()) for picture in some) > 12
 
 

@@ -70,7 +70,7 @@ def black(clip: Clip, strength: int, chance: Chance) -> Broken:
     first, last = place(clip, (0.25, 0.6, 1.5)[strength], (0.35, 1.0, 2.0)[strength], chance, shown)
     blank = np.full_like(clip.frames[0], 128)
     blank[:HEIGHT_PX] = 16
-    return _in_picture(clip, first, last, lambda frame: blank)
+    return _in_picture(clip, first, last, lambda _: blank)
 
 
 def colour(clip: Clip, strength: int, chance: Chance) -> Broken:
@@ -156,7 +156,7 @@ def echo(clip: Clip, strength: int, chance: Chance) -> Broken:
     wet = scipy.signal.fftconvolve(clip.sound[:, here], tail[None], axes=1)[:, : here.stop - here.start]
     dry = np.sqrt((clip.sound[:, here] ** 2).mean())
     wet *= dry / max(float(np.sqrt((wet**2).mean())), 1e-9)
-    return _in_sound(clip, first, last, lambda wave: wet.astype(np.float32))
+    return _in_sound(clip, first, last, lambda _: wet.astype(np.float32))
 
 
 def clipping(clip: Clip, strength: int, chance: Chance) -> Broken:

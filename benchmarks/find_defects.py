@@ -29,7 +29,8 @@ from avb_mcp.workspace import Workspace
 from benchmarks.defect_films import CLIPS, DEVELOPMENT, HELD_OUT, MEDIA, Clip, load, write_picture, write_sound
 from benchmarks.defects_injected import INJECTIONS
 from primitives._base import Call
-from primitives._defects import Finding, find_all
+from primitives._defects.common import Finding
+from primitives._defects.search import find_all
 from primitives._media.scan import scan
 from primitives._media.tracks import film_tracks
 from primitives._tracks import FilmTracks
@@ -123,7 +124,9 @@ class Score:
 
 
 def judge(film: Film, findings: list[Finding]) -> Score:
-    pairs = [(overlap(row, window), row, window) for row in findings if row.kind == film.kind for window in film.windows]
+    pairs = [
+        (overlap(row, window), row, window) for row in findings if row.kind == film.kind for window in film.windows
+    ]
     best = max(pairs, key=lambda pair: pair[0], default=None)
     if best is None or best[0] <= 0:
         return Score(False, False, np.inf, np.inf)
@@ -134,12 +137,20 @@ def judge(film: Film, findings: list[Finding]) -> Score:
 
 def report(kind: str, rows: list[tuple[Film, list[Finding]]], verbose: bool) -> None:
     scores = [judge(film, found) for film, found in rows]
-    starts, ends = (np.median([getattr(s, side) for s in scores if s.found] or [np.inf]) for side in ("start_error_s", "end_error_s"))
+    starts, ends = (
+        np.median([getattr(s, side) for s in scores if s.found] or [np.inf])
+        for side in ("start_error_s", "end_error_s")
+    )
     first, found = np.mean([s.first for s in scores]), np.mean([s.found for s in scores])
-    each = [np.mean([s.first for s, (f, _) in zip(scores, rows, strict=True) if f.strength == n]) for n in range(STRENGTHS)]
+    each = [
+        np.mean([s.first for s, (f, _) in zip(scores, rows, strict=True) if f.strength == n]) for n in range(STRENGTHS)
+    ]
     others = np.mean([sum(row.kind != kind for row in found_rows) for _, found_rows in rows])
-    print(f"{kind:13s} {len(rows):3d} {first:6.0%} {found:6.0%}  {starts:7.3f} {ends:7.3f}  {others:6.2f}   "
-          + " ".join(f"{share:4.0%}" for share in each), flush=True)
+    print(
+        f"{kind:13s} {len(rows):3d} {first:6.0%} {found:6.0%}  {starts:7.3f} {ends:7.3f}  {others:6.2f}   "
+        + " ".join(f"{share:4.0%}" for share in each),
+        flush=True,
+    )
     for score, (film, found_rows) in zip(scores, rows, strict=True) if verbose else ():
         if not (score.first and score.start_error_s < 0.3 and score.end_error_s < 0.3):
             truth = " ".join(f"{a:.2f}-{b:.2f}" for a, b in film.windows)
@@ -165,8 +176,11 @@ def cpu() -> None:
             PRIMITIVE.call({"path": "a.mp4"}, Call(Workspace(folder)))
             done = time.process_time()
             PRIMITIVE.call({"path": "a.mp4"}, Call(Workspace(folder)))
-            print(f"{name}: decode {decoded - started:.2f} s, find_defects {done - decoded:.2f} s "
-                  f"({(done - decoded) / (decoded - started):.2f} x), again {time.process_time() - done:.2f} s", flush=True)
+            print(
+                f"{name}: decode {decoded - started:.2f} s, find_defects {done - decoded:.2f} s "
+                f"({(done - decoded) / (decoded - started):.2f} x), again {time.process_time() - done:.2f} s",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -180,10 +194,14 @@ def main() -> None:
     if options.cpu:
         cpu()
         return
-    print(f"{options.set}: kind, films, right kind first, found at all, median errors of start and end in seconds, "
-          "rows of other kinds, first by strength")
+    print(
+        f"{options.set}: kind, films, right kind first, found at all, median errors of start and end in seconds, "
+        "rows of other kinds, first by strength"
+    )
     for kind in options.kinds.split(","):
-        report(kind, [(film, find_all(film.tracks)) for film in films(options.cache, options.set, [kind])], options.verbose)
+        report(
+            kind, [(film, find_all(film.tracks)) for film in films(options.cache, options.set, [kind])], options.verbose
+        )
     names = DEVELOPMENT if options.set == "development" else HELD_OUT
     found = {name: find_all(clean(options.cache, name).tracks) for name in names}
     print(f"clean clips: {np.mean([len(rows) for rows in found.values()]):.2f} windows a clip")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from primitives import color_match, frame_grid, probe, restore_video, scene_cuts, submit, trim_concat
+from primitives import color_match, find_defects, frame_grid, probe, restore_video, scene_cuts, submit, trim_concat
 from primitives._base import Primitive, UserError
 
 PRIMITIVES: tuple[Primitive[Any], ...] = (
     probe.PRIMITIVE,
     frame_grid.PRIMITIVE,
     scene_cuts.PRIMITIVE,
+    find_defects.PRIMITIVE,
     trim_concat.PRIMITIVE,
     color_match.PRIMITIVE,
     restore_video.PRIMITIVE,

@@ -37,7 +37,10 @@ def find_black(tracks: FilmTracks) -> list[Finding]:
                 float(picture.times_s[first]),
                 float(picture.times_s[last]),
                 confidence(ratio),
-                {"luma_inside": round(float(picture.luma[first:last].mean()), 1), "luma_beside": round(min(beside) + DARKEST, 1)},
+                {
+                    "luma_inside": round(float(picture.luma[first:last].mean()), 1),
+                    "luma_beside": round(min(beside) + DARKEST, 1),
+                },
                 Curve("brightest luma", picture.times_s[:-1], picture.bright),
             )
         )

@@ -48,7 +48,11 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
                     "red_change": round(float(change[2]), 1),
                     "contrast_change": round(float(change[3]) / 0.7, 1),
                 },
-                Curve("mean colour, along the change", picture.times_s[:-1], track @ (change / (np.linalg.norm(change) + 1e-6))),
+                Curve(
+                    "mean colour, along the change",
+                    picture.times_s[:-1],
+                    track @ (change / (np.linalg.norm(change) + 1e-6)),
+                ),
             )
         )
     return found

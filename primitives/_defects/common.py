@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Kind = Literal[
-    "freeze",
-    "repeat",
-    "black",
-    "colour",
-    "blur",
-    "softness",
-    "noise",
-    "echo",
-    "clipping",
-    "level",
-    "dropout",
-    "desync",
-    "out_of_order",
-]
+from primitives._defects.kinds import Kind
+
 Values = NDArray[np.floating]
 
 

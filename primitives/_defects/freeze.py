@@ -57,7 +57,12 @@ def _finding(picture: PictureTrack, still: NDArray[np.bool_], first: int, last: 
         float(picture.times_s[first]),
         float(picture.times_s[last]),
         confidence(ratio),
-        {"motion_inside": round(inside, 2), "motion_beside": round(motion, 2), "still_elsewhere": round(often, 3)},
+        {
+            "motion_inside": round(inside, 2),
+            "motion_beside": round(motion, 2),
+            "jump_after": round(float(moved[last]) / max(after, 0.1), 1) if last < len(picture) else 0.0,
+            "still_elsewhere": round(often, 3),
+        },
         Curve("motion, grey levels", picture.times_s[:-1], np.minimum(moved, 4 * max(motion, 1.0))),
     )
 

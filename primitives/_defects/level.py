@@ -53,7 +53,9 @@ def _by_level(bands: Values, high: Values) -> list[tuple[int, int, float]]:
 def _step_at(bands: Values, row: int, sign: float) -> float:
     """By how much the loud moments right after a row are louder than those right before; music swells, gain steps."""
     size = rows(0.6)
-    after, before = (np.quantile(side, 0.8, axis=0) for side in (bands[row : row + size], bands[max(0, row - size) : row]))
+    after, before = (
+        np.quantile(side, 0.8, axis=0) for side in (bands[row : row + size], bands[max(0, row - size) : row])
+    )
     return sign * float(np.median(after - before))
 
 

@@ -1,4 +1,4 @@
-"""Background noise that comes at once, stays, and goes at once: the floor under the sound is lifted between two edges."""
+"""Background noise that comes at once, stays, and goes at once: between two edges the floor of the sound is lifted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def find_noise(tracks: FilmTracks) -> list[Finding]:
         first, last = exact_ends(bands, first, last, rows(0.4))
         if last - first < rows(SHORTEST_S):
             continue
-        held = float(_held(floor, first, np.array([last]), half).max(initial=-np.inf)) * _abrupt(lifted, sunk, first, last)
+        held = float(_held(floor, first, np.array([last]), half).max(initial=-np.inf)) * _abrupt(
+            lifted, sunk, first, last
+        )
         if best is None or held > best[0]:
             best = (held, first, last)
     return [_finding(floor, *best)] if best is not None and best[0] > 0 else []
@@ -71,7 +73,9 @@ def _between_edges(floor: Values, lifted: Values, sunk: Values, half: int) -> li
 def _abrupt(lifted: Values, sunk: Values, first: int, last: int) -> float:
     """1 where the floor steps at both ends; music and speech swell."""
     near = rows(0.06)
-    steps = (float(track[max(0, at - near) : at + near].max(initial=0)) for track, at in ((lifted, first), (sunk, last)))
+    steps = (
+        float(track[max(0, at - near) : at + near].max(initial=0)) for track, at in ((lifted, first), (sunk, last))
+    )
     return min(1.0, min(steps) / ABRUPT_DB)
 
 
@@ -108,7 +112,9 @@ def _held(floor: Values, up: int, downs: NDArray[np.intp], half: int) -> Values:
         lift = lowest[at] - np.maximum(lowest_before, np.quantile(after, 0.1, axis=0))
         used = np.argsort(-lift)[: round(_USED * len(lift))]
         steady = float(wobble[at][used].mean())
-        held[place] = (float(lift[used].mean()) + 2 - 2 * max(0.0, steady - 1.5)) * min(1.3, LONGER * (down - up) * HOP_S)
+        held[place] = (float(lift[used].mean()) + 2 - 2 * max(0.0, steady - 1.5)) * min(
+            1.3, LONGER * (down - up) * HOP_S
+        )
     return held
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primitives._defects.common import Curve, Finding, Values, best_stretch, confidence
 from primitives._defects.freeze import still_frames
@@ -77,9 +78,14 @@ def _distances(rows: Values, lags: range) -> Values:
     return gaps
 
 
-def _best(picture: PictureTrack, vectors: Values, sound: Values | None, still: Values, part: range) -> Finding | None:
+def _best(
+    picture: PictureTrack, vectors: Values, sound: Values | None, still: NDArray[np.bool_], part: range
+) -> Finding | None:
     here = slice(part.start, part.stop)
-    lags = range(max(2 * _BESIDE, round(SHORTEST_S * picture.fps) - _BESIDE), min(len(part) - 1, round(LONGEST_LAG_S * picture.fps)))
+    lags = range(
+        max(2 * _BESIDE, round(SHORTEST_S * picture.fps) - _BESIDE),
+        min(len(part) - 1, round(LONGEST_LAG_S * picture.fps)),
+    )
     if len(lags) < 10:
         return None
     seen = _speaks(_distances(vectors[here], lags), _PICTURE_NOISE)

@@ -28,7 +28,9 @@ def same_scene(picture: PictureTrack, frame: int) -> bool:
     """Whether a frame shows what the one before shows, whatever happened to its colours."""
     low, high = max(1, frame - _NEAR), min(len(picture), frame + _NEAR)
     near = [n for n in range(low, high) if n != frame]
-    usual = float(np.median(np.abs(picture.flat[near] - picture.flat[[n - 1 for n in near]]).mean(axis=1))) if near else 0.0
+    usual = (
+        float(np.median(np.abs(picture.flat[near] - picture.flat[[n - 1 for n in near]]).mean(axis=1))) if near else 0.0
+    )
     return unexplained(picture, frame) < SAME + MOTION * usual
 
 

@@ -6,6 +6,7 @@ looked for between neighbours, where the scene itself hardly changes, and is exa
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> 
     count = len(track)
     walls = sorted({0, count, *cuts})
     found: list[Step] = []
-    for start, stop in zip(walls, walls[1:], strict=False):
+    for start, stop in itertools.pairwise(walls):
         if stop - start < 2 * SIDE:
             continue
         shot = track[start:stop]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ _LONG, _SHORT = 15, 3
 """Half the windows of both crests, in hops."""
 
 
-def measure_sound(call: Call, path: Path, name: str, scan: Scan) -> dict[str, NDArray[np.generic]]:
+def measure_sound(call: Call, path: Path, name: str, scan: Scan) -> dict[str, NDArray[Any]]:
     """One row every 10 ms up to the film's end."""
     assert scan.sound is not None
     facts = sound_facts(path, name)
@@ -31,7 +32,7 @@ def measure_sound(call: Call, path: Path, name: str, scan: Scan) -> dict[str, ND
     rate, end_s = facts.rate_hz, float(scan.duration)
     total = max(1, int(end_s / HOP_S))
     meter = Meter(rate)
-    pieces: list[dict[str, NDArray[np.generic]]] = []
+    pieces: list[dict[str, NDArray[Any]]] = []
     context = round(CONTEXT_S * rate)
     held, first, done = np.zeros((facts.channels, context), np.float32), -context, 0
     blocks = sound_blocks(path, name, 0.0, end_s, None, None, BLOCK_S, call.check)
@@ -59,7 +60,7 @@ class Meter:
         self._window = np.hanning(self._size + 1)[:-1].astype(np.float32)
         self._pool = band_weights(self._size, rate_hz)
 
-    def measure(self, samples: NDArray[np.float32], first: int, rows: range) -> dict[str, NDArray[np.generic]]:
+    def measure(self, samples: NDArray[np.float32], first: int, rows: range) -> dict[str, NDArray[Any]]:
         """The rows of a stretch; `first` is the place of the first sample."""
         mono = samples.mean(axis=0)
         loudest = samples[int(np.argmax((samples**2).sum(axis=1)))]
@@ -97,7 +98,7 @@ class _Histogram:
         share = share / np.maximum(share[:, -1:], 1)
         # Steps count downwards from full scale.
         top, bottom = (share < 1 - high).sum(axis=1), (share < 1 - low).sum(axis=1)
-        return ((bottom - top) * _LEVEL_STEP_DB).astype(np.float32)
+        return np.asarray((bottom - top) * _LEVEL_STEP_DB, np.float32)
 
 
 def _cut(samples: NDArray[np.float32], starts: NDArray[np.int64], size: int) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -99,7 +100,7 @@ def luma_of(frame: VideoFrame) -> NDArray[np.uint8]:
 
 def details(luma: NDArray[np.uint8]) -> list[float]:
     """How much places differ that lie 1, 2, 4 and 8 pixels apart, across and down, as log2 of grey levels."""
-    found = []
+    found: list[float] = []
     for lag in LAGS_PX:
         if min(luma.shape) <= lag:
             found.append(found[-1] if found else 0.0)
@@ -147,7 +148,7 @@ def _kept_picture(call: Call, path: Path, name: str, scan: Scan) -> PictureTrack
     )
 
 
-def _see(call: Call, path: Path, name: str, scan: Scan) -> dict[str, NDArray[np.generic]]:
+def _see(call: Call, path: Path, name: str, scan: Scan) -> dict[str, NDArray[Any]]:
     """The pass over the picture."""
     assert scan.video is not None
     total, done = len(scan.video), 0
@@ -196,7 +197,7 @@ def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
     return SoundTrack(**kept)
 
 
-def _read(store: Path, names: tuple[str, ...], length: int | None) -> dict[str, NDArray[np.generic]] | None:
+def _read(store: Path, names: tuple[str, ...], length: int | None) -> dict[str, NDArray[Any]] | None:
     try:
         with np.load(store, allow_pickle=False) as archive:
             kept = {name: archive[name] for name in names}
@@ -205,7 +206,7 @@ def _read(store: Path, names: tuple[str, ...], length: int | None) -> dict[str, 
     return kept if length is None or all(len(values) == length for values in kept.values()) else None
 
 
-def _write(call: Call, store: Path, tracks: dict[str, NDArray[np.generic]]) -> None:
+def _write(call: Call, store: Path, tracks: dict[str, NDArray[Any]]) -> None:
     """Keep tracks, as numpy's archive whatever the store's suffix. A courtesy: a full disk must not cost the answer."""
     with contextlib.suppress(OSError), call.workspace.atomic(store) as part, part.open("wb") as file:
-        np.savez_compressed(file, **tracks)
+        np.savez_compressed(file, allow_pickle=False, **tracks)
