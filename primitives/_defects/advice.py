@@ -17,9 +17,7 @@ def advice(finding: Finding, path: str, has_picture: bool) -> str:
     if not has_picture and tool in {"trim_concat", "restore_video", "frame_grid"}:
         tool, more = "listen", {}
     window = {"start_s": round(finding.start_s, 3), "end_s": round(finding.end_s, 3)}
-    arguments = {"segments": more["segments"]} if "segments" in more else {"path": path, **window, **more}
-    if "segments" in more:
-        arguments["segments"] = [{"path": path, **segment} for segment in more["segments"]]
+    arguments: Arguments = {"path": path, **({} if {"segments", "drop"} & set(more) else window), **more}
     return f"{tool} {json.dumps(arguments)}"
 
 
@@ -29,7 +27,7 @@ def _freeze(finding: Finding) -> tuple[str, Arguments]:
 
 
 def _cut_out(finding: Finding) -> tuple[str, Arguments]:
-    return "trim_concat", {"segments": [{"end_s": round(finding.start_s, 3)}, {"start_s": round(finding.end_s, 3)}]}
+    return "trim_concat", {"drop": [[round(finding.start_s, 3), round(finding.end_s, 3)]]}
 
 
 def _level(finding: Finding) -> tuple[str, Arguments]:
@@ -45,11 +43,12 @@ def _moved(finding: Finding) -> tuple[str, Arguments]:
     start_s, end_s = round(finding.start_s, 3), round(finding.end_s, 3)
     if to_s is None:
         return "frame_grid", {}
-    here = {"start_s": start_s, "end_s": end_s}
-    if to_s > end_s:
-        order = [{"end_s": start_s}, {"start_s": end_s, "end_s": to_s}, here, {"start_s": to_s}]
-    else:
-        order = [{"end_s": to_s}, here, {"start_s": to_s, "end_s": start_s}, {"start_s": end_s}]
+    order = [
+        {"end_s": start_s},
+        {"start_s": end_s, "end_s": to_s},
+        {"start_s": start_s, "end_s": end_s},
+        {"start_s": to_s},
+    ]
     return "trim_concat", {"segments": order}
 
 

@@ -16,6 +16,8 @@ SETTLING = 0.2
 SHORTEST_S = 0.25
 BESIDE = 8
 """Frames on each side in which the film must move."""
+AT_CUT = {(False, False): 1.0, (False, True): 0.6, (True, False): 0.28, (True, True): 0.1}
+"""What a run counts whose start, or end, falls on a cut. The jump that ends a freeze may itself be taken for a cut."""
 _EVEN_MOTION = 0.5
 _DARKEST = 24
 
@@ -50,8 +52,8 @@ def _finding(picture: PictureTrack, still: NDArray[np.bool_], first: int, last: 
     often = float(elsewhere.mean()) if len(elsewhere) else 0.0
     motion = min(before, after)
     # A still shot between two cuts, or one that a film ends with, is no defect by itself.
-    whole = first in picture.cuts or last in picture.cuts or last == len(picture) or first <= 1
-    ratio = min(3.5, motion / (_EVEN_MOTION + 10 * inside)) * float(np.exp(-2.5 * often)) * (0.4 if whole else 1.0)
+    cut = first in picture.cuts or first <= 1, last in picture.cuts or last == len(picture)
+    ratio = min(3.5, motion / (_EVEN_MOTION + 10 * inside)) * float(np.exp(-2.5 * often)) * AT_CUT[cut]
     return Finding(
         "freeze",
         float(picture.times_s[first]),

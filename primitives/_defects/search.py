@@ -8,10 +8,13 @@ from primitives._defects.black import find_black
 from primitives._defects.clipping import find_clipping
 from primitives._defects.colour import find_colour
 from primitives._defects.common import Finding
+from primitives._defects.desync import find_desync
 from primitives._defects.dropout import find_dropouts
+from primitives._defects.echo import find_echo
 from primitives._defects.freeze import find_freezes
 from primitives._defects.level import find_levels
 from primitives._defects.noise import find_noise
+from primitives._defects.order import find_out_of_order
 from primitives._defects.repeat import find_repeats
 from primitives._defects.sharpness import find_sharpness
 from primitives._tracks import FilmTracks
@@ -27,6 +30,9 @@ SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
     (("clipping",), find_clipping),
     (("level",), find_levels),
     (("dropout",), find_dropouts),
+    (("echo",), find_echo),
+    (("desync",), find_desync),
+    (("out_of_order",), find_out_of_order),
 )
 """What can be found, and by which search."""
 EXPLAINS: dict[str, tuple[str, ...]] = {
@@ -35,7 +41,10 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "repeat": ("level", "noise", "colour", "blur", "softness"),
     "noise": ("level", "echo"),
     "clipping": ("level", "noise", "echo"),
-    "dropout": ("level", "noise"),
+    "dropout": ("level", "noise", "echo"),
+    "desync": ("dropout", "level", "noise"),
+    "out_of_order": ("level", "noise", "colour"),
+    "echo": ("level",),
     "level": ("echo", "noise"),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""

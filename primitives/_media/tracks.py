@@ -199,7 +199,7 @@ def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
 
 def _read(store: Path, names: tuple[str, ...], length: int | None) -> dict[str, NDArray[Any]] | None:
     try:
-        with np.load(store, allow_pickle=False) as archive:
+        with store.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             kept = {name: archive[name] for name in names}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
