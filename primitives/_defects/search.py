@@ -37,15 +37,14 @@ SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
 """What can be found, and by which search."""
 EXPLAINS: dict[str, tuple[str, ...]] = {
     "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
-    "freeze": ("repeat", "dropout", "blur", "softness", "colour", "level"),
-    "repeat": ("level", "noise", "colour", "blur", "softness"),
+    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level"),
+    "repeat": ("colour", "blur", "softness", "noise", "level"),
+    "out_of_order": ("colour", "noise", "level"),
+    "clipping": ("noise", "level", "echo"),
+    "desync": ("dropout", "noise", "level"),
+    "dropout": ("noise", "level", "echo"),
     "noise": ("level", "echo"),
-    "clipping": ("level", "noise", "echo"),
-    "dropout": ("level", "noise", "echo"),
-    "desync": ("dropout", "level", "noise"),
-    "out_of_order": ("level", "noise", "colour"),
-    "echo": ("level",),
-    "level": ("echo", "noise"),
+    "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
 LEAST_CONFIDENCE = 0.5
