@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+<<<<<<< HEAD
 from primitives import (
     color_match,
     denoise,
+    find_defects,
     frame_grid,
     listen,
     probe,
@@ -24,6 +26,7 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     probe.PRIMITIVE,
     frame_grid.PRIMITIVE,
     scene_cuts.PRIMITIVE,
+    find_defects.PRIMITIVE,
     transcribe.PRIMITIVE,
     listen.PRIMITIVE,
     trim_concat.PRIMITIVE,

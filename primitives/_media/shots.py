@@ -41,17 +41,24 @@ def film_changes(call: Call, path: Path, name: str, scan: Scan, frames: range | 
     assert scan.video is not None
     everything = range(len(scan.video))
     wanted = frames or everything
-    store = call.workspace.derived(path, f"changes-{VERSION}")
-    known = _read(store)
+    known = _read(_store(call, path))
     if known is None:
         known = _find(call, path, name, scan, wanted)
         if wanted == everything:
-            # Keeping is a courtesy: a full disk must not cost the answer.
-            with contextlib.suppress(OSError), call.workspace.atomic(store) as part:
-                part.write_text(json.dumps([dataclasses.asdict(change) for change in known]), encoding="utf-8")
+            keep_changes(call, path, known)
     # A fade that closes the film stands at the frame after the last.
     until = wanted.stop + (wanted.stop == everything.stop)
     return Changes(wanted, tuple(change for change in known if wanted.start <= change.frame < until))
+
+
+def keep_changes(call: Call, path: Path, changes: list[Transition]) -> None:
+    """Keep a whole film's transitions. A courtesy: a full disk must not cost the answer."""
+    with contextlib.suppress(OSError), call.workspace.atomic(_store(call, path)) as part:
+        part.write_text(json.dumps([dataclasses.asdict(change) for change in changes]), encoding="utf-8")
+
+
+def _store(call: Call, path: Path) -> Path:
+    return call.workspace.derived(path, f"changes-{VERSION}")
 
 
 def _read(store: Path) -> list[Transition] | None:
@@ -64,15 +71,23 @@ def _read(store: Path) -> list[Transition] | None:
 def _find(call: Call, path: Path, name: str, scan: Scan, wanted: range) -> list[Transition]:
     assert scan.video is not None
     fps = float(scan.video.frame_rate)
-    margin = round(2 * LONGEST_FADE_S * fps)
+    margin = _margin(fps)
     read = range(max(0, wanted.start - margin), min(len(scan.video), wanted.stop + margin))
     progress = _Progress(call, len(read), name)
-    pieces = film_thumbs(path, name, scan, read, progress.add)
+    return changes_in(film_thumbs(path, name, scan, read, progress.add), fps, read.start)
+
+
+def _margin(fps: float) -> int:
+    return round(2 * LONGEST_FADE_S * fps)
+
+
+def changes_in(pieces: Iterator[Thumbs], fps: float, first: int = 0) -> list[Transition]:
+    """The transitions in consecutive thumbnails, the first of which is that of frame `first`."""
     found: list[Transition] = []
-    for window in _windows(pieces, margin):
+    for window in _windows(pieces, _margin(fps)):
         for change in find_transitions(Signature(window.thumbs, fps)):
             if change.frame in window.core or (change.frame == len(window.thumbs) and window.is_last):
-                found.append(_moved(change, window.first + read.start))
+                found.append(_moved(change, window.first + first))
     return found
 
 

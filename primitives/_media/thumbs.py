@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 from av.container import InputContainer
@@ -26,7 +27,7 @@ from primitives._media.frames import decode_from, frames_by_counting
 from primitives._media.scan import Scan
 from primitives._media.source import open_media, video_stream
 from primitives._media.timeline import Timeline
-from primitives._signature import COLUMNS, PLANES, ROWS, Thumbs
+from primitives._signature import COLUMNS, PLANES, ROWS, Ints, Thumbs
 
 RUN_FRAMES = (240, 1440)
 """Frames that are decoded in one go, at least and at most."""
@@ -36,23 +37,47 @@ _LUMA = _FINE[0] * _FINE[1]
 _CHROMA = ROWS * COLUMNS
 _PLANAR = ("yuv4", "yuvj4", "yuva4", "gray")
 
+MadeT = TypeVar("MadeT", covariant=True)
 Report = Callable[[int], None]
 """Told how many more frames are done; raises where nobody wants them any more."""
 
 
+class Gather(Protocol[MadeT]):
+    """Makes something of the frames of one run, which it sees in shown order."""
+
+    def see(self, frame: VideoFrame) -> None: ...
+    def made(self, shown: Ints) -> MadeT:
+        """The run's result, where `shown` says for each of its frames which of the seen ones stands for it."""
+        ...
+
+
 def film_thumbs(path: Path, name: str, scan: Scan, frames: range, report: Report) -> Iterator[Thumbs]:
     """Thumbnails of a range of frames, in shown order, in pieces. A frame that does not decode repeats the last."""
+    return film_runs(path, name, scan, frames, report, ThumbGather, smooth=False)
+
+
+def film_runs(
+    path: Path,
+    name: str,
+    scan: Scan,
+    frames: range,
+    report: Report,
+    gather: Callable[[], Gather[MadeT]],
+    smooth: bool = True,
+) -> Iterator[MadeT]:
+    """What `gather` makes of each run of frames, in shown order. Without `smooth` decoding is a little cheaper, and
+    block edges stay visible in some frames."""
     assert scan.video is not None
     if scan.ordered_decode:
-        yield from _counted(path, name, frames, report)
+        yield from _counted(path, name, frames, report, gather)
         return
     timeline = scan.video
     workers = os.cpu_count() or 1
-    waiting: deque[Future[Thumbs]] = deque()
-    with _Readers(path, name) as readers, ThreadPoolExecutor(workers) as pool:
+    waiting: deque[Future[MadeT]] = deque()
+    with _Readers(path, name, smooth) as readers, ThreadPoolExecutor(workers) as pool:
         try:
             for run in plan_runs(timeline, frames, workers):
-                waiting.append(pool.submit(_thumbs_of_run, readers, timeline, run, report))
+                waiting.append(pool.submit(_run, readers, timeline, run, report, gather))
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -76,8 +101,8 @@ def plan_runs(timeline: Timeline, frames: range, workers: int) -> list[range]:
 class _Readers:
     """Opened containers, as many as are used at the same time. Opening a long film is not cheap."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self._path, self._name = path, name
+    def __init__(self, path: Path, name: str, smooth: bool) -> None:
+        self._path, self._name, self._smooth = path, name, smooth
         self._idle: list[tuple[InputContainer, VideoStream]] = []
         self._lock = threading.Lock()
         self._opened = ExitStack()
@@ -101,15 +126,18 @@ class _Readers:
         container = self._opened.enter_context(open_media(self._path, self._name))
         stream = video_stream(container, self._name, threads=1)
         assert stream is not None
-        # Frames that hardly any other leans on need no smoothing of block edges to be told apart.
-        context = stream.codec_context
-        context.options = {**context.options, "skip_loop_filter": "bidir"}
+        if not self._smooth:
+            # Frames that hardly any other leans on need no smoothing of block edges to be told apart.
+            context = stream.codec_context
+            context.options = {**context.options, "skip_loop_filter": "bidir"}
         return container, stream
 
 
-def _thumbs_of_run(readers: _Readers, timeline: Timeline, run: range, report: Report) -> Thumbs:
-    cells = np.zeros((len(run), _LUMA + 2 * _CHROMA), np.uint8)
-    sampler, filled = Sampler(), 0
+def _run(
+    readers: _Readers, timeline: Timeline, run: range, report: Report, gather: Callable[[], Gather[MadeT]]
+) -> MadeT:
+    made = gather()
+    places: list[int] = []
     first_pts = int(timeline.pts[run.start])
     with readers.borrow() as (container, stream):
         for frame in decode_from(container, stream, timeline, int(timeline.decode_from[run.start])):
@@ -119,32 +147,53 @@ def _thumbs_of_run(readers: _Readers, timeline: Timeline, run: range, report: Re
             place = timeline.index_of(frame.pts) - run.start
             if place >= len(run):
                 break
-            if place < filled:
+            if places and place <= places[-1]:
                 continue
             report(1)
-            sampler.sample(frame, cells[place])
-            # Frames that did not decode show what was seen last, or first.
-            cells[filled:place] = cells[filled - 1 if filled else place]
-            filled = place + 1
-    cells[filled:] = cells[filled - 1]
-    return pooled(cells)
+            made.see(frame)
+            places.append(place)
+    return made.made(_shown(places, len(run)))
 
 
-def _counted(path: Path, name: str, frames: range, report: Report) -> Iterator[Thumbs]:
+def _shown(places: list[int], length: int) -> Ints:
+    """Frames that did not decode show what was seen last, or first."""
+    return np.maximum(np.searchsorted(np.array(places), np.arange(length), side="right") - 1, 0)
+
+
+def _counted(
+    path: Path, name: str, frames: range, report: Report, gather: Callable[[], Gather[MadeT]]
+) -> Iterator[MadeT]:
     """For containers without usable times: every frame from the start, by counting."""
-    sampler, some = Sampler(), []
+    made, seen = gather(), 0
     for number, frame in enumerate(frames_by_counting(path, name)):
         report(1)
         if number >= frames.stop:
             break
         if number >= frames.start:
-            some.append(np.empty(_LUMA + 2 * _CHROMA, np.uint8))
-            sampler.sample(frame, some[-1])
-        if len(some) == RUN_FRAMES[0]:
-            yield pooled(np.stack(some))
-            some = []
-    if some:
-        yield pooled(np.stack(some))
+            made.see(frame)
+            seen += 1
+        if seen == RUN_FRAMES[0]:
+            yield made.made(np.arange(seen))
+            made, seen = gather(), 0
+    if seen:
+        yield made.made(np.arange(seen))
+
+
+class ThumbGather:
+    """Gathers thumbnails."""
+
+    def __init__(self) -> None:
+        self._sampler = Sampler()
+        self._cells: list[NDArray[np.uint8]] = []
+
+    def see(self, frame: VideoFrame) -> None:
+        cells = np.empty(_LUMA + 2 * _CHROMA, np.uint8)
+        self._sampler.sample(frame, cells)
+        self._cells.append(cells)
+
+    def made(self, shown: Ints) -> Thumbs:
+        cells = self._cells or [np.zeros(_LUMA + 2 * _CHROMA, np.uint8)]
+        return pooled(np.stack([cells[place] for place in shown]))
 
 
 def pooled(cells: NDArray[np.uint8]) -> Thumbs:

@@ -1,0 +1,90 @@
+"""What every kind of finding shares: its shape, and the search for the stretch that differs from the rest. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives._defects.kinds import Kind
+
+Values = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What a finding was seen in."""
+
+    label: str
+    times_s: Values
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A stretch `[start_s, end_s)` that differs from the rest of the film. 0.5 is as likely a defect as not."""
+
+    kind: Kind
+    start_s: float
+    end_s: float
+    confidence: float
+    evidence: dict[str, float] = field(default_factory=dict)
+    curve: Curve | None = None
+
+    def overlap(self, other: Finding) -> float:
+        """Common time as a share of the shorter one."""
+        both = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
+        return max(0.0, both) / max(min(self.end_s - self.start_s, other.end_s - other.start_s), 1e-6)
+
+
+def confidence(ratio: float) -> float:
+    """From how many times a measure exceeds its even point: 0.5 at 1, 0.8 at 2, towards 1."""
+    return round(float(ratio**2 / (1 + ratio**2)), 3) if ratio > 0 else 0.0
+
+
+def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Stretches `[a, b)` where a flag holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def best_stretch(evidence: Values) -> tuple[float, int, int]:
+    """The stretch `[a, b)` with the largest sum."""
+    sums = np.concatenate(([0.0], np.cumsum(evidence, dtype=np.float64)))
+    lowest = np.minimum.accumulate(sums)
+    end = int(np.argmax(sums - lowest))
+    start = int(np.flatnonzero(sums[: end + 1] == lowest[end])[-1])
+    return float(sums[end] - lowest[end]), start, end
+
+
+def step_window(track: Values, shortest: int, longest: int) -> tuple[int, int, float]:
+    """The stretch whose mean stands highest above the rest, long ones counting more; and by how much it stands."""
+    count = len(track)
+    sums = np.concatenate(([0.0], np.cumsum(track, dtype=np.float64)))
+    best = (0, 0, -np.inf, 0.0)
+    for length in _lengths(shortest, min(longest, count - shortest)):
+        inside = (sums[length:] - sums[:-length]) / length
+        outside = (sums[-1] - inside * length) / (count - length)
+        start = int(np.argmax(inside - outside))
+        gap = float(inside[start] - outside[start])
+        strength = gap * np.sqrt(length * (count - length) / count)
+        if strength > best[2]:
+            best = (start, start + length, float(strength), gap)
+    return best[0], best[1], best[3]
+
+
+def _lengths(shortest: int, longest: int) -> list[int]:
+    """Every length while short, then in steps of 2 %."""
+    lengths, length = [], float(shortest)
+    while length <= longest:
+        lengths.append(int(length))
+        length = max(length + 1, length * 1.02)
+    return lengths
+
+
+def spread_of(values: Values) -> float:
+    """A standard deviation that outliers do not move."""
+    if not len(values):
+        return 0.0
+    return float(1.4826 * np.median(np.abs(values - np.median(values))))

@@ -1,0 +1,78 @@
+"""Late sound. Without a model of lips only its traces are seen: silence that was put in before sound that then goes on
+where it had stopped, at the film's start (all of it is late) or within (from there on)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primitives._defects.common import Curve, Finding, Values, confidence, runs
+from primitives._defects.dropout import GONE_DB
+from primitives._defects.sound import rows
+from primitives._tracks import HOP_S, FilmTracks, SoundTrack
+
+OFFSET_S = (0.08, 2.0)
+CONTINUES_DB = 5.0
+"""Sound that goes on where it stopped differs by less, over all bands."""
+LONGEST_S = 30.0
+
+
+def find_desync(tracks: FilmTracks) -> list[Finding]:
+    """A constant offset from silence at the start; a window from silence within."""
+    sound = tracks.sound
+    if sound is None or tracks.picture is None or len(sound) < rows(3.0):
+        return []
+    gone = sound.level_db < GONE_DB
+    found = []
+    for first, last in runs(gone):
+        offset_s = (last - first) * HOP_S
+        if not OFFSET_S[0] <= offset_s <= OFFSET_S[1] or last > len(sound) - rows(0.5):
+            continue
+        elsewhere = float(np.delete(gone, np.s_[first:last]).mean())
+        if first <= 2:
+            ratio = _abrupt_start(sound, last) * float(np.exp(-8 * elsewhere))
+            found.append(_finding(sound, 0.0, tracks.duration_s, ratio, offset_s))
+        elif (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
+            end = _skip(sound, last)
+            ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
+            found.append(_finding(sound, first * HOP_S, end * HOP_S, ratio, offset_s))
+    return found
+
+
+def _abrupt_start(sound: SoundTrack, row: int) -> float:
+    """Sound that sets in at once from nothing was under way already."""
+    loud = float(np.quantile(sound.level_db, 0.9))
+    starts = float(np.max(sound.level_db[row : row + rows(0.05)]))
+    ends = float(np.max(sound.level_db[-rows(0.15) :]))
+    return 0.4 + 0.5 * (starts > loud - 35) + 0.4 * (ends > loud - 35)
+
+
+def _gap_db(bands: Values, first: int, last: int) -> float:
+    """How much the sound after a gap differs from that before it."""
+    before, after = (
+        np.maximum(part, -80).mean(axis=0) for part in (bands[first - 5 : first - 1], bands[last + 1 : last + 5])
+    )
+    return float(np.abs(after - before).mean())
+
+
+def _skip(sound: SoundTrack, row: int) -> int:
+    """The largest break of the sound after a gap: there the late part ends."""
+    bands = np.maximum(sound.bands_db, -80)
+    low, high = row + rows(0.5), min(len(bands) - rows(0.3), row + rows(LONGEST_S))
+    if high - low < 10:
+        return len(bands)
+    at = np.arange(low, high)
+    jump = np.abs(bands[at + 1] + bands[at + 2] - bands[at - 1] - bands[at - 2]).mean(axis=1) / 2
+    around = np.abs(bands[at - 1] + bands[at - 2] - bands[at - 4] - bands[at - 5]).mean(axis=1) / 2
+    return int(at[np.argmax(jump - around)])
+
+
+def _finding(sound: SoundTrack, start_s: float, end_s: float, ratio: float, offset_s: float) -> Finding:
+    level = np.maximum(sound.level_db, -100)
+    return Finding(
+        "desync",
+        start_s,
+        end_s,
+        confidence(ratio),
+        {"sound_late_s": round(offset_s, 3)},
+        Curve("level, dB", np.arange(len(sound)) * HOP_S, level),
+    )

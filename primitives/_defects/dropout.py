@@ -1,0 +1,47 @@
+"""Dropped sound: nothing at all for a moment, where there was sound right before and after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primitives._defects.common import Curve, Finding, confidence, runs
+from primitives._defects.sound import rows
+from primitives._tracks import HOP_S, FilmTracks
+
+GONE_DB = -85.0
+"""Below that nothing was recorded, whatever the coder adds."""
+SHORTEST_S = 0.05
+BESIDE_S = 0.15
+QUIET_DB, EVEN_DB = 28.0, 7.0
+"""Sound so far below the film's loud parts may end by itself; what is cut off stands above that by EVEN_DB."""
+
+
+def find_dropouts(tracks: FilmTracks) -> list[Finding]:
+    """Runs of digital silence with abrupt ends. A film that is often silent makes each less certain."""
+    sound = tracks.sound
+    if sound is None:
+        return []
+    gone = sound.level_db < GONE_DB
+    quiet_db = float(np.quantile(sound.level_db, 0.9)) - QUIET_DB
+    found = []
+    for first, last in runs(gone):
+        if first == 0 or last >= len(sound) - 1 or last - first < rows(SHORTEST_S):
+            continue
+        reach = rows(BESIDE_S)
+        before, after = sound.level_db[max(0, first - reach) : first], sound.level_db[last : last + reach]
+        # The coder smears a cut over a frame of its own: the loudest rows beside tell how abrupt it was.
+        beside = min(float(np.quantile(side, 0.8)) for side in (before, after))
+        elsewhere = np.delete(gone, np.s_[first:last])
+        often = float(elsewhere.mean()) if len(elsewhere) else 0.0
+        ratio = min(4.0, (beside - quiet_db) / EVEN_DB) * float(np.exp(-4 * often))
+        found.append(
+            Finding(
+                "dropout",
+                first * HOP_S,
+                last * HOP_S,
+                confidence(ratio),
+                {"level_beside_db": round(beside, 1), "silent_elsewhere": round(often, 3)},
+                Curve("level, dB", np.arange(len(sound)) * HOP_S, np.maximum(sound.level_db, -100)),
+            )
+        )
+    return found

@@ -1,0 +1,70 @@
+"""The kinds of defects that can be found, one search each. Pure: tracks in, findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from primitives._defects.black import find_black
+from primitives._defects.clipping import find_clipping
+from primitives._defects.colour import find_colour
+from primitives._defects.common import Finding
+from primitives._defects.desync import find_desync
+from primitives._defects.dropout import find_dropouts
+from primitives._defects.echo import find_echo
+from primitives._defects.freeze import find_freezes
+from primitives._defects.level import find_levels
+from primitives._defects.noise import find_noise
+from primitives._defects.order import find_out_of_order
+from primitives._defects.repeat import find_repeats
+from primitives._defects.sharpness import find_sharpness
+from primitives._tracks import FilmTracks
+
+Search = Callable[[FilmTracks], list[Finding]]
+SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
+    (("black",), find_black),
+    (("freeze",), find_freezes),
+    (("repeat",), find_repeats),
+    (("colour",), find_colour),
+    (("blur", "softness"), find_sharpness),
+    (("noise",), find_noise),
+    (("clipping",), find_clipping),
+    (("level",), find_levels),
+    (("dropout",), find_dropouts),
+    (("echo",), find_echo),
+    (("desync",), find_desync),
+    (("out_of_order",), find_out_of_order),
+)
+"""What can be found, and by which search."""
+EXPLAINS: dict[str, tuple[str, ...]] = {
+    "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
+    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level"),
+    "repeat": ("colour", "blur", "softness", "noise", "level"),
+    "out_of_order": ("colour", "noise", "level"),
+    "clipping": ("noise", "level", "echo"),
+    "desync": ("dropout", "noise", "level"),
+    "dropout": ("noise", "level", "echo"),
+    "noise": ("level", "echo"),
+    "level": ("echo",),
+}
+"""A defect that by its nature also looks like others: those are left out where it is at least as certain."""
+LEAST_CONFIDENCE = 0.5
+
+
+def find_all(tracks: FilmTracks, kinds: Collection[str] = (), least: float = LEAST_CONFIDENCE) -> list[Finding]:
+    """What is likely a defect, the most certain first; all kinds, or some."""
+    searches = [search for names, search in SEARCHES if not kinds or not set(kinds).isdisjoint(names)]
+    found = [finding for search in searches for finding in search(tracks)]
+    found = sorted((f for f in found if f.confidence >= least), key=lambda f: -f.confidence)
+    return [f for f in found if (not kinds or f.kind in kinds) and not _explained(f, found)]
+
+
+def _explained(finding: Finding, others: list[Finding]) -> bool:
+    return any(
+        finding.kind in EXPLAINS.get(other.kind, ())
+        and finding.overlap(other) > 0.5
+        and other.confidence >= 0.85 * finding.confidence
+        for other in others
+    ) or any(
+        other.kind == finding.kind and other.confidence > finding.confidence and finding.overlap(other) > 0.5
+        for other in others
+    )

@@ -1,0 +1,206 @@
+"""The searches of `find_defects`, over made-up tracks: a film that is clean but for one thing, at a known place."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from primitives._cuts import Transition
+from primitives._defects.advice import advice
+from primitives._defects.common import Finding, best_stretch, confidence, step_window
+from primitives._defects.kinds import KINDS
+from primitives._defects.search import SEARCHES, find_all
+from primitives._tracks import BANDS, FLOOR_DB, STEP_DB, FilmTracks, PictureTrack, SoundTrack
+
+FPS, FRAMES = 25, 500
+WINDOW = range(200, 275)
+
+
+def moving_picture(seed: int = 1) -> PictureTrack:
+    """Soft patches that slide along; fine detail that hardly changes."""
+    chance = np.random.default_rng(seed)
+    wide = np.cumsum(chance.normal(0, 3, (3, 9, 4 * FRAMES)), axis=2) + 120
+    cells = np.stack([wide[:, :, n // 2 : n // 2 + 16] + chance.normal(0, 0.4, (3, 9, 16)) for n in range(FRAMES)])
+    return PictureTrack(
+        times_s=np.arange(FRAMES + 1) / FPS,
+        cells=np.clip(cells, 40, 220).astype(np.uint8),
+        bright=np.full(FRAMES, 180, np.float32),
+        moved=chance.uniform(2, 5, FRAMES).astype(np.float32),
+        detail=(np.array([1.0, 1.7, 2.4, 3.0]) + chance.normal(0, 0.005, (FRAMES, 4))).astype(np.float32),
+        keyframes=np.arange(FRAMES) % 50 == 0,
+        changes=(),
+    )
+
+
+def speech(seed: int = 1, rows: int = FRAMES * 4) -> SoundTrack:
+    """Syllables and pauses over a quiet floor."""
+    chance = np.random.default_rng(seed)
+    lengths = chance.integers(6, 25, rows // 8)
+    loud = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)[:rows]
+    shape = -25 - np.linspace(0, 25, BANDS)
+    floor = -78 + chance.normal(0, 2, (rows, BANDS))
+    levels = np.where(loud[:, None], shape + chance.normal(0, 6, (rows, BANDS)), floor)
+    levels[:, -8:] = floor[:, -8:]  # voices do not reach the highest bands
+    return sound_of(levels, crest_db=5 + chance.normal(0, 0.7, rows))
+
+
+def sound_of(levels_db: np.ndarray, crest_db: np.ndarray) -> SoundTrack:
+    level = 10 * np.log10((10 ** (levels_db / 10)).sum(axis=1))
+    return SoundTrack(
+        bands=np.clip(np.rint((levels_db - FLOOR_DB) / STEP_DB), 0, 255).astype(np.uint8),
+        level_db=level.astype(np.float32),
+        peak_db=(level + 10).astype(np.float32),
+        crest_db=crest_db.astype(np.float32),
+        crest_short_db=crest_db.astype(np.float32),
+    )
+
+
+def film(picture: PictureTrack | None, sound: SoundTrack | None) -> FilmTracks:
+    return FilmTracks(picture, sound, FRAMES / FPS)
+
+
+def first_of(tracks: FilmTracks) -> Finding:
+    found = find_all(tracks)
+    assert found, "nothing was found"
+    return found[0]
+
+
+def is_the_window(finding: Finding, kind: str, off_s: float = 1e-6) -> None:
+    assert finding.kind == kind
+    assert abs(finding.start_s - WINDOW.start / FPS) <= off_s and abs(finding.end_s - WINDOW.stop / FPS) <= off_s
+
+
+def changed(picture: PictureTrack, **fields: np.ndarray) -> PictureTrack:
+    return dataclasses.replace(picture, **fields)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_clean_film_gives_no_windows(seed: int) -> None:
+    assert find_all(film(moving_picture(seed), speech(seed))) == []
+
+
+def test_frames_that_stop_and_go_on_at_once_are_a_freeze() -> None:
+    picture = moving_picture()
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    moved[225] = 3.0  # a keyframe's coding noise
+    is_the_window(first_of(film(changed(picture, moved=moved, keyframes=np.arange(FRAMES) == 225), None)), "freeze")
+
+
+def test_a_still_shot_between_two_cuts_is_not_a_freeze() -> None:
+    picture = moving_picture()
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    cuts = tuple(Transition("cut", n, n, n, 0.9) for n in (WINDOW.start, WINDOW.stop))
+    assert find_all(film(dataclasses.replace(picture, moved=moved, changes=cuts), None)) == []
+
+
+def test_a_stretch_that_plays_twice_is_a_repeat_and_the_second_copy_is_marked() -> None:
+    picture, length = moving_picture(), len(WINDOW)
+    order = np.array([*range(WINDOW.start), *range(WINDOW.start - length, FRAMES - length)])
+    found = first_of(film(changed(picture, cells=picture.cells[order]), None))
+    is_the_window(found, "repeat")
+    assert found.evidence["lag_s"] == pytest.approx(length / FPS)
+
+
+def test_frames_that_go_out_at_once_are_black_and_nothing_else() -> None:
+    picture = moving_picture()
+    cells, bright, moved = picture.cells.copy(), picture.bright.copy(), picture.moved.copy()
+    cells[WINDOW], bright[WINDOW], moved[WINDOW] = 16, 16, 0
+    found = find_all(film(changed(picture, cells=cells, bright=bright, moved=moved), None))
+    is_the_window(found[0], "black")
+    assert len(found) == 1
+
+
+def test_black_at_the_start_of_a_film_is_its_own() -> None:
+    picture = moving_picture()
+    bright = picture.bright.copy()
+    bright[:40] = 16
+    assert find_all(film(changed(picture, bright=bright), None)) == []
+
+
+def test_colours_that_change_within_a_shot_and_back_are_found_to_the_frame() -> None:
+    picture = moving_picture()
+    cells = picture.cells.astype(np.float32)
+    cells[WINDOW, 1] += 5
+    cells[WINDOW, 2] -= 4
+    found = first_of(film(changed(picture, cells=np.rint(cells).astype(np.uint8)), None))
+    is_the_window(found, "colour")
+    assert found.evidence["blue_change"] == pytest.approx(5, abs=0.7)
+
+
+@pytest.mark.parametrize(("inside", "kind"), [((-1.9, -1.9, -0.9), "blur"), ((-1.7, -1.3, -0.7), "softness")])
+def test_detail_that_goes_and_comes_back_is_blur_or_softness(inside: tuple[float, float, float], kind: str) -> None:
+    picture = moving_picture()
+    detail = picture.detail.copy()
+    coarse = detail[WINDOW, 3]
+    slope_1, slope_2, slope_3 = -0.95 if kind == "blur" else -0.88, -0.94 if kind == "blur" else -0.82, inside[2]
+    detail[WINDOW, 2] = coarse + slope_3
+    detail[WINDOW, 1] = coarse + slope_3 + slope_2
+    detail[WINDOW, 0] = coarse + slope_3 + slope_2 + slope_1
+    is_the_window(first_of(film(changed(picture, detail=detail), None)), kind)
+
+
+def test_a_lifted_floor_between_two_edges_is_noise() -> None:
+    sound = speech()
+    rows = slice(WINDOW.start * 4, WINDOW.stop * 4)
+    levels = sound.bands_db.copy()
+    levels[rows] = np.maximum(levels[rows], -60 + np.random.default_rng(2).normal(0, 2, levels[rows].shape))
+    is_the_window(first_of(film(None, sound_of(levels, sound.crest_db))), "noise", off_s=0.05)
+
+
+def test_peaks_that_no_longer_stand_out_are_clipping() -> None:
+    sound = speech()
+    crest = sound.crest_db.copy()
+    crest[WINDOW.start * 4 : WINDOW.stop * 4] = 0.6
+    is_the_window(first_of(film(None, sound_of(sound.bands_db, crest))), "clipping", off_s=0.1)
+
+
+def test_sound_that_is_softer_in_every_band_is_a_jump_of_level() -> None:
+    sound = speech()
+    levels = sound.bands_db.copy()
+    levels[WINDOW.start * 4 : WINDOW.stop * 4] -= 14
+    found = first_of(film(None, sound_of(levels, sound.crest_db)))
+    is_the_window(found, "level", off_s=0.1)
+    assert found.evidence["change_db"] < -8
+
+
+def test_sound_that_is_cut_off_is_a_dropout() -> None:
+    chance = np.random.default_rng(3)
+    levels = -30 + chance.normal(0, 3, (FRAMES * 4, BANDS))
+    levels[WINDOW.start * 4 : WINDOW.stop * 4] = FLOOR_DB
+    is_the_window(first_of(film(None, sound_of(levels, np.full(FRAMES * 4, 5.0)))), "dropout", off_s=0.011)
+
+
+def test_every_kind_has_a_search_and_an_advice() -> None:
+    assert {kind for kinds, _ in SEARCHES for kind in kinds} == set(KINDS)
+    for kind in KINDS:
+        tool, arguments = advice(Finding(kind, 1.0, 2.0, 0.9), "a.mp4", True).split(" ", 1)  # type: ignore[arg-type]
+        assert tool and json.loads(arguments)["path"] == "a.mp4"
+
+
+def test_only_the_kinds_that_are_asked_for_are_given() -> None:
+    picture = moving_picture()
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    tracks = film(changed(picture, moved=moved), speech())
+    assert [found.kind for found in find_all(tracks, ["freeze", "noise"])] == ["freeze"]
+    assert find_all(tracks, ["noise"]) == []
+
+
+def test_the_best_stretch_has_the_largest_sum() -> None:
+    assert best_stretch(np.array([-1.0, 2.0, -1.0, 3.0, -5.0, 1.0])) == (4.0, 1, 4)
+
+
+def test_the_window_that_stands_out_is_found() -> None:
+    track = np.zeros(200)
+    track[60:100] = 3.0
+    first, last, gap = step_window(track, 10, 100)
+    assert abs(first - 60) <= 1 and abs(last - 100) <= 1 and gap == pytest.approx(3.0, abs=0.2)
+
+
+def test_confidence_is_even_at_the_even_point_and_grows() -> None:
+    assert [confidence(ratio) for ratio in (-1.0, 0.0, 1.0, 2.0)] == [0.0, 0.0, 0.5, 0.8]
