@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-<<<<<<< HEAD
 from primitives import (
     color_match,
     denoise,
