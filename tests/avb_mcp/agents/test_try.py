@@ -19,7 +19,8 @@ from primitives._task import Family
 def run(agent: str, score: float | None, **more: object) -> Run:
     fields: dict[str, object] = {
         "task": "repair-1", "family": Family.REPAIR, "agent": agent, "score": score,
-        "status": "scored" if score is not None else "broken", "components": {}, "reasons": [], "elapsed_s": 1.25, "tools": ["probe"], "calls": {"probe": 2},
+        "status": "scored" if score is not None else "broken",
+        "components": {}, "reasons": [], "elapsed_s": 1.25, "tools": ["probe"], "calls": {"probe": 2},
     }  # fmt: skip
     return Run.model_validate(fields | more)
 
