@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -171,11 +172,10 @@ def _pictures(out: Path, answers: Path, run: Run) -> list[Picture]:
             return [_sheet(tools, "the film that was handed in", path="outputs/final.mp4", count=CELLS)]
         media = [item["path"] for item in tools.call("probe").data["media"]]
         clips = sorted((path for path in media if "/clips/" in path), key=lambda path: int(Path(path).stem))
+        handed_in = tools.call("frame_grid", path="outputs/solution.mp4", times_s=_places(folder))
         return [
             _clips(tools, "the clips as they came, by name", clips),
-            _sheet(
-                tools, "the film that was handed in, clip by clip", path="outputs/solution.mp4", times_s=_places(folder)
-            ),
+            _picture("the film that was handed in, clip by clip", _tiled(_cells(handed_in))),
         ]
 
 
@@ -193,19 +193,28 @@ def _window(answers: Path) -> tuple[float, float]:
 
 
 def _clips(tools: Tools, caption: str, clips: Sequence[str]) -> Picture:
-    """The middle frame of every clip, with the tool's labels, in rows of four."""
+    """The middle frame of every clip."""
     cells: list[Pixels] = []
     for first in range(0, len(clips), COLUMNS):
-        part = list(clips[first : first + COLUMNS])
-        reply = tools.call("frame_grid", paths=part, count=1)
-        sheet = _decoded(reply)
-        height = (sheet.shape[0] - GAP_PX) // len(part)
-        cells += [sheet[at * height : (at + 1) * height] for at in range(len(part))]
+        cells += _cells(tools.call("frame_grid", paths=list(clips[first : first + COLUMNS]), count=1))
+    return _picture(caption, _tiled(cells))
+
+
+def _cells(reply: Reply) -> list[Pixels]:
+    """The cells of a sheet, with their labels."""
+    sheet, data = _decoded(reply), reply.data
+    columns, rows = (int(number) for number in re.findall(r"(\d+) (?:columns|rows)", data["sheet"]))
+    wide, high = (sheet.shape[1] - GAP_PX) // columns, (sheet.shape[0] - GAP_PX) // rows
+    places = [divmod(number, columns) for number in range(len(data["cells"]))]
+    return [sheet[row * high : (row + 1) * high, column * wide : (column + 1) * wide] for row, column in places]
+
+
+def _tiled(cells: Sequence[Pixels]) -> Pixels:
+    """Cells in rows of four."""
     size = cells[0].shape
-    cells = [cell if cell.shape == size else np.asarray(cv2.resize(cell, size[1::-1]), np.uint8) for cell in cells]
-    cells += [np.full(size, 24, np.uint8)] * (-len(cells) % COLUMNS)
-    rows = [np.hstack(cells[at : at + COLUMNS]) for at in range(0, len(cells), COLUMNS)]
-    return _picture(caption, np.vstack(rows))
+    alike = [cell if cell.shape == size else np.asarray(cv2.resize(cell, size[1::-1]), np.uint8) for cell in cells]
+    alike += [np.full(size, 24, np.uint8)] * (-len(alike) % COLUMNS)
+    return np.vstack([np.hstack(alike[at : at + COLUMNS]) for at in range(0, len(alike), COLUMNS)])
 
 
 def _sheet(tools: Tools, caption: str, **arguments: object) -> Picture:

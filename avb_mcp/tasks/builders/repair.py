@@ -41,8 +41,8 @@ from verifiers.video_repair.anchors import measure_anchors
 from verifiers.video_repair.schema import Expected, ExpectedAudio, ExpectedVideo, Kind, ReferenceFile, TimeRange, Truth
 from verifiers.video_repair.scoring import UnmeasurableDefect
 
-TRIES = 6
-"""Draws of place and strength before a source is given up."""
+TRIES, PLACES = 5, 20
+"""Tasks that are made and cannot be measured, and stretches without a place for the defect, before giving up."""
 STRETCHES = 24
 SNAP_S = 2.0
 """A stretch begins at a cut when one is this near."""
@@ -152,25 +152,38 @@ def _snapped(footage: Footage, first: int, length: int) -> int:
 
 
 def _make(bench: Bench, *, task_id: str, defect: Defect[Any], footage: Footage, request: BuildRequest) -> Made:
-    rng, why = bench.rng, ""
-    stretch: Stretch | None = None
+    why = ""
     for _ in range(TRIES):
+        stretch, drawn = _placed(footage, defect, request, bench.rng)
+        damage = defect.damage(stretch, drawn)
+        _write_golden(bench, stretch, defect)
+        _write_broken(bench, stretch, damage)
         try:
-            if stretch is None:
-                stretch = pick_stretch(footage, defect.needs, request, rng)
-                _write_golden(bench, stretch, defect)
-            drawn = defect.draw(stretch, rng)
-            damage = defect.damage(stretch, drawn)
-            _write_broken(bench, stretch, damage)
             answer = _answers(bench, task_id, defect, stretch, damage)
-        except CannotPlace as error:
-            stretch, why = None, str(error)
         except UnmeasurableDefect as error:
             why = str(error)
-        else:
-            _write_recipe(bench, defect, drawn, stretch, damage)
-            return _made(bench, task_id, defect, stretch, damage, answer)
-    raise UserError(
+            continue
+        _write_recipe(bench, defect, drawn, stretch, damage)
+        return _made(bench, task_id, defect, stretch, damage, answer)
+    raise _cannot_carry(footage, defect, why)
+
+
+def _placed(
+    footage: Footage, defect: Defect[Any], request: BuildRequest, rng: np.random.Generator
+) -> tuple[Stretch, Drawn]:
+    """A stretch in which the defect finds a place, and what was drawn for it."""
+    why = ""
+    for _ in range(PLACES):
+        try:
+            stretch = pick_stretch(footage, defect.needs, request, rng)
+            return stretch, defect.draw(stretch, rng)
+        except CannotPlace as error:
+            why = str(error)
+    raise _cannot_carry(footage, defect, why)
+
+
+def _cannot_carry(footage: Footage, defect: Defect[Any], why: str) -> UserError:
+    return UserError(
         f"{footage.name} cannot carry {defect.name}: {why}. Use a longer or livelier source, or other --kinds."
     )
 

@@ -3,7 +3,7 @@
 Every clip is decoded and encoded again by itself, through one path, from time 0 on, and the clips are written in the
 order of their names: what is left to tell the order is what they show and sound like. Clips keep the lengths that the
 film's shots have. Stretches are cut at hard cuts and fades, never inside a dissolve, where both sides would show the
-same pictures.
+same pictures. The first and last half second of a source are left out.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ from primitives._task import Family, Kind, Task
 
 MIN_CLIP_S = 0.5
 """A shorter shot stays joined to the one after it."""
+EDGE_S = 0.5
+"""Left out at a source's very start and end: how its own encoder began and ended there shows in the size of packets
+even after it was encoded again (measured: the first clip had the smallest first audio packet of all, always)."""
 NO_OVERVIEW = "(none was given)"
 """Stands where an overview can still be filled in."""
 
@@ -71,14 +74,19 @@ def clip_bounds(film: Footage, request: BuildRequest) -> list[int]:
 
 
 def shot_bounds(shots: Sequence[Shot], fps: Fraction) -> list[int]:
-    """Where a film can be cut: at its changes of shot, save in dissolves and right after another cut."""
-    bounds = [shots[0].first]
+    """Where a film can be cut: at its changes of shot, save in dissolves, right after another cut and at its edges."""
+    edge = round(EDGE_S * fps)
+    bounds = [min(shots[0].first + edge, shots[0].last)]
     for shot in shots[1:]:
-        if shot.opening != "dissolve" and seconds(shot.first - bounds[-1], fps) >= MIN_CLIP_S:
+        if shot.opening == "dissolve" or shot.first < bounds[0]:
+            continue
+        if seconds(shot.first - bounds[-1], fps) >= MIN_CLIP_S:
             bounds.append(shot.first)
-    end = shots[-1].last
-    if len(bounds) > 1 and seconds(end - bounds[-1], fps) < MIN_CLIP_S:
-        bounds.pop()
+        elif len(bounds) == 1:
+            bounds = [shot.first]  # what is left of the first shot is too short
+    end = max(shots[-1].last - edge, bounds[0])
+    while len(bounds) > 1 and end - bounds[-1] < MIN_CLIP_S * fps:
+        end = bounds.pop()
     return [*bounds, end]
 
 

@@ -17,7 +17,7 @@ from primitives._base import UserError
 from tests.avb_mcp.tasks.built import Built, build, opened, submit_clips
 from tests.avb_mcp.tasks.shot_films import FPS, shot_film
 
-LENGTHS = (14, 22, 17, 30, 12, 19, 25, 16, 21)
+LENGTHS = (24, 22, 17, 30, 12, 19, 25, 16, 21)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def task(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def test_clips_lie_between_the_films_own_cuts(task: Built) -> None:
-    ends = [0, *np.cumsum(LENGTHS).tolist()]
+    ends = [10, *np.cumsum(LENGTHS).tolist()[:-1], sum(LENGTHS) - 10]
     clips = task.reference["source_frames"]
     assert {edge for clip in clips for edge in clip} <= set(ends)
     assert all(before[1] == after[0] for before, after in pairwise(clips))
@@ -103,10 +103,10 @@ def test_a_film_with_too_few_cuts_is_refused_with_both_numbers(tmp_path: Path) -
 
 
 def test_cutting_inside_shots_makes_up_for_missing_cuts_when_allowed(tmp_path: Path) -> None:
-    film = open_footage(shot_film(tmp_path / "few.mp4", (40, 30, 30), sound=False))
+    film = open_footage(shot_film(tmp_path / "few.mp4", (50, 30, 40), sound=False))
     bounds = sequencing.clip_bounds(film, BuildRequest(seed=1, count=1, cut_inside=True))
     assert len(bounds) == 8
-    assert {0, 40, 70, 100} <= set(bounds)
+    assert {10, 50, 80, 110} <= set(bounds)
 
 
 def test_a_film_too_short_for_so_many_clips_is_refused_even_then(tmp_path: Path) -> None:
@@ -126,11 +126,17 @@ def _shot(first: int, last: int, opening: str = "cut") -> Shot:
 
 def test_dissolves_and_flashes_of_a_shot_are_no_places_to_cut() -> None:
     shots = [_shot(0, 40, "start"), _shot(40, 44), _shot(44, 80), _shot(80, 120, "dissolve"), _shot(120, 150, "fade")]
-    assert sequencing.shot_bounds(shots, Fraction(20)) == [0, 40, 120, 150]
+    assert sequencing.shot_bounds(shots, Fraction(20)) == [10, 40, 120, 140]
 
 
-def test_a_last_shot_of_a_few_frames_stays_with_the_one_before() -> None:
-    assert sequencing.shot_bounds([_shot(0, 40, "start"), _shot(40, 80), _shot(80, 84)], Fraction(20)) == [0, 40, 84]
+def test_the_very_start_and_end_of_a_source_are_left_out() -> None:
+    shots = [_shot(0, 40, "start"), _shot(40, 80), _shot(80, 120)]
+    assert sequencing.shot_bounds(shots, Fraction(20)) == [10, 40, 80, 110]
+
+
+def test_a_first_or_last_shot_of_a_few_frames_is_left_out_whole() -> None:
+    shots = [_shot(0, 15, "start"), _shot(15, 50), _shot(50, 90), _shot(90, 102)]
+    assert sequencing.shot_bounds(shots, Fraction(20)) == [15, 50, 90]
 
 
 def test_every_stretch_of_a_film_can_be_drawn() -> None:
