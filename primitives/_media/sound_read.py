@@ -183,6 +183,7 @@ def _placed(
     rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
     hole, now_and_then = rate // GAP_A_SECOND, rate // 4
     expected: int | None = None
+    due = 0
     for frame in _decoded(container, stream):  # this runs for every frame of a film: plain numbers only
         here = None if frame is None else stamp.sample(frame)
         if frame is None or (expected is None and (frame.sample_rate, frame.layout.nb_channels) != (rate, channels)):
@@ -205,7 +206,8 @@ def _placed(
         expected = after
         if after > place:
             place = after
-        if joined.samples >= now_and_then:
+        if after >= due:
+            due = after + now_and_then
             yield
 
 

@@ -6,11 +6,12 @@ A killed process loses the window it was reading; any later range pays for the w
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from primitives._speech import fillers, models, vad
-from primitives._speech.store import Ears, Kept, Section
+from primitives._speech.store import Ears, Kept, Section, load
 from primitives._speech.vad import Span
 from primitives._speech.words import Word, snapped
 
@@ -75,8 +76,14 @@ class Reader:
 
     def everything(self) -> list[Word]:
         """All words read so far, in whichever call."""
-        files = sorted(self._folder.glob("[0-9]*.json"))
-        return [word for file in files for word in Window.model_validate_json(file.read_bytes()).heard()]
+        return [word for window in self._windows() for word in window.heard()]
+
+    def _windows(self) -> Iterator[Window]:
+        """The windows that are kept, in order of time."""
+        for file in sorted(self._folder.glob("[0-9]*.json")):
+            window = load(file, Window)
+            if window is not None:
+                yield window
 
     def _file(self, span: Span) -> Path:
         return self._folder / f"{round(span.start_s * 1000):09d}-{round(span.end_s * 1000):09d}.json"
@@ -115,8 +122,8 @@ class Reader:
 
     def _spoken_before(self) -> str | None:
         """The language found in the first window that was read: short windows alone may mislead."""
-        first = next(iter(sorted(self._folder.glob("[0-9]*.json"))), None)
-        return Window.model_validate_json(first.read_bytes()).language if first else None
+        first = next(self._windows(), None)
+        return first.language if first else None
 
 
 def _reading(windows: list[Window], speech: list[Span], start_s: float, end_s: float, new: int) -> Reading:

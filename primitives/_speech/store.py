@@ -6,6 +6,7 @@ written at once or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,6 +33,14 @@ class Kept(BaseModel):
 
 
 KeptT = TypeVar("KeptT", bound=Kept)
+
+
+def load(file: Path, kind: type[KeptT]) -> KeptT | None:
+    """What a file holds; None where there is none, or it is damaged."""
+    try:
+        return kind.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
 
 
 class Section(Kept):
@@ -76,11 +85,12 @@ class Ears:
 
     def kept(self, file: Path, kind: type[KeptT], make: Callable[[], KeptT]) -> KeptT:
         """What a file holds, or what is made now and kept there."""
-        try:
-            return kind.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):
-            made = make()
-        with self.call.workspace.atomic(file) as part:
+        found = load(file, kind)
+        if found is not None:
+            return found
+        made = make()
+        # A full disk costs the next call time, not this one its answer.
+        with contextlib.suppress(OSError), self.call.workspace.atomic(file) as part:
             part.write_text(made.model_dump_json(), encoding="utf-8")
         return made
 

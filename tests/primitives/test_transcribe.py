@@ -154,6 +154,11 @@ def test_words_come_with_their_times_and_files(folder: Path, run: Run, tiny: Pat
     assert later.rows[0].text is not None and later.rows[0].text.startswith("what your country")
     assert kept(folder) == before != {}
 
+    (window,) = (folder / ".avb/cache").glob("*.words-*/[0-9]*.json")
+    window.write_bytes(b"{")
+    assert result(run("transcribe", path="materials/jfk.wav")).word_count == 22
+    assert kept(folder) != before
+
 
 def test_a_tired_call_says_how_to_go_on_and_nothing_is_read_twice(
     folder: Path, run: Run, tiny: Path, monkeypatch: pytest.MonkeyPatch
