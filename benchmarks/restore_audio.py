@@ -122,8 +122,8 @@ def retime(folder: Path, media: Path, count: int, container: str) -> None:
             source = written(folder, "lagging", lagging, container)
             result = mended(folder, source, "retime", start_s=start_s + 0.05, end_s=end_s - 0.05)
             errors = [1000 * abs(found - late_s) for found in (by_reference, alone, result.figures["late_s"])]
-            print(f"{voice.name:7s} {late_s:+.2f} s: off by {errors[0]:.1f} ms (reference), {errors[1]:.1f} ms (alone), "
-                  f"{errors[2]:.1f} ms (range, by what it repeats)", flush=True)  # fmt: skip
+            told = ", ".join(f"{one:.1f} ms" for one in errors)
+            print(f"{voice.name:7s} {late_s:+.2f} s: off by (reference, alone, lagging range) {told}", flush=True)
         bend = bend_of_tempos(*TEMPOS)
         assert bend is not None
         knees = ([0, bend.ours, 1], [0, bend.theirs, 1])
