@@ -11,7 +11,7 @@ from primitives._sound.common import Floats, Sound, Spectra, block_levels_db, lo
 _FRAME_S = 0.032
 _HARSH_HZ = (2500.0, 9000.0)
 _HARSH_MARGIN_DB = 3.0
-_MOST_DB = 15.0
+_MOST_DB = 24.0
 
 
 def gain_to_match(inside: Floats, around: Floats, rate_hz: int) -> float:
@@ -72,11 +72,9 @@ def soften(mono: Floats, rate_hz: int, ceiling_db: NDArray[np.float64], referenc
     over_db = 10 * np.log10((bands + 1e-14) / (reference + 1e-14)) - ceiling_db
     cut_db = np.clip(over_db, 0.0, _MOST_DB)
     cut_db = uniform_filter1d(cut_db, 3, axis=0)
-    centres = (edges[:-1] + edges[1:]) / 2
-    positions = np.arange(bins.shape[1])
-    gains_db = np.empty(bins.shape)
-    for number, row in enumerate(cut_db):
-        gains_db[number] = np.interp(positions, [edges[0] - 2, *centres, edges[-1] + 2], [0.0, *row, 0.0])
+    gains_db = np.zeros(bins.shape)
+    gains_db[:, edges[0] : edges[-1]] = np.repeat(cut_db, np.diff(edges), axis=1)
+    gains_db = uniform_filter1d(gains_db, 3, axis=1)
     return spectra.backward(bins * 10 ** (-gains_db / 20), len(mono))
 
 

@@ -23,7 +23,7 @@ _STEP_S = 0.01
 _SPECTRA = Spectra(512, 160)
 _SHORTEST_S, _LONGEST_S = 1.5, 15.0
 _OUTSIDE_S = 1.0
-SURE = {"noise": 4.0, "reverb": 2.0, "clip": 2.5, "level": 5.0}
+SURE = {"noise": 8.0, "reverb": 2.0, "clip": 2.5, "level": 5.0}
 """How far a stretch must stand out, in the unit of its course (dB; for clip hundredths of a neper)."""
 
 
