@@ -5,7 +5,8 @@
 Thirteen kinds x three strengths x five seeds, coded as H.264 at crf 18 and AAC at 128 kb/s. Seeds 0 and 1 go into the
 development clips, on which thresholds were chosen; seeds 2 to 4 into clips that were held out. `first` is the share of
 films where the first row has the right kind and overlaps the truth; errors are those of the best row of that kind
-(median over the films where there is one). Echo goes into clips with read speech: a room is heard in a voice. Also: rows found in the clean clips, and CPU against bare decoding.
+(median over the films where there is one). Echo goes into clips with read speech: a room is heard in a voice. Also:
+rows found in the clean clips, and CPU against bare decoding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Joins out of order: a stretch that was moved. The ends of three joins fit each other in another order than they stand.
+"""Joins out of order: a stretch that was moved. Both sides of three joins fit each other in another order.
 
 Of `before | B | A | after` each join is a break, but `before` goes on in A, A in B and B in what comes after. Of
 `before | B | between | A | after` the same holds for four joins. Cutting back and forth between two scenes fits the
@@ -7,10 +7,12 @@ frames of some joins, never of all.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.ndimage import median_filter
 
 from primitives._defects.common import Curve, Finding, Values, confidence
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
@@ -27,43 +29,48 @@ _SOUND_SHARE = 0.35
 
 
 def find_out_of_order(tracks: FilmTracks) -> list[Finding]:
-    """The set of joins that another order heals best."""
+    """In each part of the film, the set of joins that another order heals best."""
     picture = tracks.picture
     if picture is None or len(picture) < 20:
         return []
-    joins = _joins(picture)
-    if len(joins) < len(MOVED):
-        return []
-    gains = _gains(picture, tracks.sound, joins)
-    best: tuple[float, tuple[int, ...]] = (0.0, ())
-    for order in (MOVED, SWAPPED):
-        for chosen in _sets(picture, joins, len(order)):
-            healed = [float(gains[chosen[left], chosen[right]]) for left, right in enumerate(order)]
-            score = 0.6 * min(healed) + 0.4 * float(np.mean(healed))
-            if score > best[0]:
-                best = (score, chosen)
-    return _findings(picture, [joins[n] for n in best[1]], best[0])
+    found: list[Finding] = []
+    strengths = _breaks(picture)
+    for start_s in np.arange(0.0, max(float(picture.times_s[-1]) - LONGEST_S, 0.1), LONGEST_S):
+        part = range(picture.frame_at(float(start_s)), picture.frame_at(float(start_s) + 2 * LONGEST_S) + 1)
+        strongest = sorted((n for n in strengths if n in part), key=lambda n: -strengths[n])[:MOST_JOINS]
+        for finding in _best(picture, tracks.sound, strongest):
+            if not any(finding.overlap(other) > 0.5 for other in found):
+                found.append(finding)
+    return found
 
 
-def _joins(picture: PictureTrack) -> list[int]:
-    """First frames after a break: cuts, and jumps that stand out from the motion around them."""
+def _breaks(picture: PictureTrack) -> dict[int, float]:
+    """First frames after a break, and how much it stands out from the motion around: cuts, and other jumps."""
     moved = picture.moved
-    usual = np.array([np.median(moved[max(1, n - 8) : n + 9]) for n in range(len(moved))])
+    usual = median_filter(moved, 17, mode="nearest")
     jumps = {int(n) for n in np.flatnonzero(moved > 4 + 4 * usual)}
-    jumps |= {change.frame for change in picture.changes if change.kind == "cut" and 0 < change.frame < len(picture)}
-    strongest = sorted(jumps, key=lambda n: -float(moved[n] / (4 + usual[n])))[:MOST_JOINS]
-    return sorted(n for n in strongest if n > 2 and n < len(picture) - 2)
+    jumps |= {change.frame for change in picture.changes if change.kind == "cut" and change.frame < len(picture)}
+    return {n: float(moved[n] / (4 + usual[n])) for n in jumps if 2 < n < len(picture) - 2}
 
 
-def _sets(picture: PictureTrack, joins: Sequence[int], count: int) -> list[tuple[int, ...]]:
-    """Joins in a row, not too close and not too far apart."""
-    times = [float(picture.times_s[n]) for n in joins]
-    near = []
-    for chosen in itertools.combinations(range(len(joins)), count):
+def _best(picture: PictureTrack, sound: SoundTrack | None, strongest: Sequence[int]) -> list[Finding]:
+    best: tuple[float, list[int]] = (0.0, [])
+    for order, most in ((MOVED, MOST_JOINS), (SWAPPED, MOST_JOINS // 2)):
+        joins = sorted(strongest[:most])
+        if len(joins) < len(order):
+            continue
+        gains = _gains(picture, sound, joins)
+        chosen = np.meshgrid(*[np.arange(len(joins))] * len(order), indexing="ij", sparse=True)
+        healed = [gains[chosen[left], chosen[right]] for left, right in enumerate(order)]
+        lowest, total = functools.reduce(np.minimum, healed), functools.reduce(np.add, healed)
+        times = picture.times_s[joins]
         steps = [times[b] - times[a] for a, b in itertools.pairwise(chosen)]
-        if min(steps) >= SHORTEST_S and sum(steps) <= LONGEST_S:
-            near.append(chosen)
-    return near
+        good = (functools.reduce(np.minimum, steps) >= SHORTEST_S) & (times[chosen[-1]] - times[chosen[0]] <= LONGEST_S)
+        scores = np.where(good, 0.6 * lowest + 0.4 * total / len(order), -np.inf)
+        place = np.unravel_index(int(np.argmax(scores)), scores.shape)
+        if scores[place] > best[0]:
+            best = (float(scores[place]), [joins[int(n)] for n in place])
+    return _findings(picture, *best[::-1]) if best[1] else []
 
 
 def _gains(picture: PictureTrack, sound: SoundTrack | None, joins: Sequence[int]) -> Values:
@@ -94,7 +101,7 @@ def _findings(picture: PictureTrack, joins: Sequence[int], score: float) -> list
     if len(joins) == len(MOVED):
         evidence = {"belongs_at_s": round(times[2], 3), "healed": round(score, 2)}
         return [Finding("out_of_order", times[0], times[1], sure, evidence, curve)]
-    pairs = ((times[0], times[1], times[2]), (times[2], times[3], times[0])) if joins else ()
+    pairs = (times[0], times[1], times[2]), (times[2], times[3], times[0])
     return [
         Finding(
             "out_of_order",

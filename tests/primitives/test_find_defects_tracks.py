@@ -175,6 +175,34 @@ def test_sound_that_is_cut_off_is_a_dropout() -> None:
     is_the_window(first_of(film(None, sound_of(levels, np.full(FRAMES * 4, 5.0)))), "dropout", off_s=0.011)
 
 
+def test_stretches_that_changed_places_are_out_of_order_and_told_where_they_belong() -> None:
+    picture = moving_picture()
+    order = np.array([*range(200), *range(260, 340), *range(200, 260), *range(340, FRAMES)])
+    moved = picture.moved.copy()
+    moved[[200, 280, 340]] = 40
+    found = first_of(film(changed(picture, cells=picture.cells[order], moved=moved), None))
+    assert (found.kind, found.start_s, found.end_s) == ("out_of_order", 200 / FPS, 280 / FPS)
+    assert found.evidence["belongs_at_s"] == 340 / FPS
+
+
+def test_sound_that_dies_away_slowly_is_echo() -> None:
+    sound = speech()
+    levels = sound.bands_db.copy()
+    for row in range(WINDOW.start * 4, WINDOW.stop * 4):
+        levels[row] = np.maximum(levels[row], levels[row - 1] - 1.0)
+    # Where pauses are as short as here, sound that never dies away may also be noise: asked for by its name.
+    is_the_window(find_all(film(None, sound_of(levels, sound.crest_db)), ["echo"])[0], "echo", off_s=0.3)
+
+
+def test_silence_before_sound_that_goes_on_where_it_stopped_is_late_sound() -> None:
+    chance = np.random.default_rng(5)
+    levels = np.repeat(-30 + np.cumsum(chance.normal(0, 0.7, (500, BANDS)), axis=0), 4, axis=0)
+    late = np.concatenate((levels[:800], np.full((50, BANDS), FLOOR_DB), levels[800:1500], levels[1550:]))
+    found = find_all(film(moving_picture(), sound_of(late, np.full(len(late), 5.0))))
+    assert found[0].kind == "desync" and found[0].start_s == pytest.approx(8.0, abs=0.02)
+    assert found[0].evidence["sound_late_s"] == pytest.approx(0.5, abs=0.02)
+
+
 def test_every_kind_has_a_search_and_an_advice() -> None:
     assert {kind for kinds, _ in SEARCHES for kind in kinds} == set(KINDS)
     for kind in KINDS:
