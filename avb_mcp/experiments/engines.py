@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from avb_mcp.experiments.cell import CellJob, run_attempt
 from avb_mcp.experiments.record import CellRecord
@@ -43,11 +45,14 @@ def local_engine(workers: int) -> Iterator[Engine]:
 def dask_engine(scheduler: str, workers: int) -> Iterator[Engine]:
     """A cluster at an address, or without one a cluster of worker processes on this machine."""
     try:
-        from dask.distributed import Client, LocalCluster
+        distributed: Any = importlib.import_module("dask.distributed")  # untyped, and an extra
     except ImportError:
         raise UserError("The engine dask needs the extra: pip install 'avb-mcp[dask]'.") from None
     count = workers or max(1, (os.cpu_count() or 1) // CORES_PER_CELL)
-    with _cluster(LocalCluster, scheduler, count) as address, Client(address, set_as_default=False) as client:
+    with (
+        _cluster(distributed.LocalCluster, scheduler, count) as address,
+        distributed.Client(address, set_as_default=False) as client,
+    ):
         threads = sum(client.nthreads().values()) or count
         executor: Executor = client.get_executor(pure=False, retries=3)
         running: list[Future[str]] = []
@@ -70,7 +75,7 @@ def attempt_as_text(job: str) -> str:
 
 
 @contextmanager
-def _cluster(local: Callable[..., object], scheduler: str, count: int) -> Iterator[object]:
+def _cluster(local: Callable[..., Any], scheduler: str, count: int) -> Iterator[Any]:
     if scheduler:
         yield scheduler
         return
@@ -78,7 +83,7 @@ def _cluster(local: Callable[..., object], scheduler: str, count: int) -> Iterat
     try:
         yield cluster
     finally:
-        cluster.close()  # type: ignore[attr-defined]
+        cluster.close()
 
 
 def _read(sent: Future[str]) -> Future[CellRecord]:
