@@ -75,4 +75,4 @@ def _finding(picture: PictureTrack, resting: NDArray[np.bool_], first: int, last
 def _motion(picture: PictureTrack, frames: range) -> float:
     """How much the film moves there, cuts aside; uneven where frames are doubled."""
     inside = [n for n in frames if 0 < n < len(picture) and n not in picture.cuts]
-    return float(np.quantile(picture.moved[inside], 0.7)) if len(inside) > 2 else 0.0
+    return float(np.median(picture.moved[inside])) if len(inside) > 2 else 0.0
