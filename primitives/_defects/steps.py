@@ -49,7 +49,7 @@ class Pair:
     def strength_over(self, fps: float) -> float:
         """Strength, less for windows so long that their two ends may have nothing to do with each other."""
         length_s = (self.last.frame - self.first.frame) / fps
-        return self.strength * min(1.0, LONG_S / length_s) ** 0.5
+        return self.strength * float(np.sqrt(min(1.0, LONG_S / length_s)))
 
 
 def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> list[Step]:
