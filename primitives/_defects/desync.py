@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence, runs
-from primitives._defects.dropout import GONE_DB
+from primitives._defects.dropout import EVEN_DB, GONE_DB, beside_db, quiet_db
 from primitives._defects.sound import rows
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
@@ -31,11 +31,16 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
         if first <= 2:
             ratio = _abrupt_start(sound, last) * float(np.exp(-8 * elsewhere))
             found.append(_finding(sound, 0.0, tracks.duration_s, ratio, offset_s))
-        elif (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
+        elif is_loud(sound, first, last) and (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
             end = _skip(sound, last)
             ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
             found.append(_finding(sound, first * HOP_S, end * HOP_S, ratio, offset_s))
     return found
+
+
+def is_loud(sound: SoundTrack, first: int, last: int) -> bool:
+    """Whether sound was cut off: a pause is quiet on both sides."""
+    return beside_db(sound, first, last) > quiet_db(sound) + EVEN_DB
 
 
 def _abrupt_start(sound: SoundTrack, row: int) -> float:

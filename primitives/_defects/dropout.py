@@ -6,7 +6,7 @@ import numpy as np
 
 from primitives._defects.common import Curve, Finding, confidence, runs
 from primitives._defects.sound import rows
-from primitives._tracks import HOP_S, FilmTracks
+from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 GONE_DB = -85.0
 """Below that nothing was recorded, whatever the coder adds."""
@@ -22,18 +22,14 @@ def find_dropouts(tracks: FilmTracks) -> list[Finding]:
     if sound is None:
         return []
     gone = sound.level_db < GONE_DB
-    quiet_db = float(np.quantile(sound.level_db, 0.9)) - QUIET_DB
     found = []
     for first, last in runs(gone):
         if first == 0 or last >= len(sound) - 1 or last - first < rows(SHORTEST_S):
             continue
-        reach = rows(BESIDE_S)
-        before, after = sound.level_db[max(0, first - reach) : first], sound.level_db[last : last + reach]
-        # The coder smears a cut over a frame of its own: the loudest rows beside tell how abrupt it was.
-        beside = min(float(np.quantile(side, 0.8)) for side in (before, after))
+        beside = beside_db(sound, first, last)
         elsewhere = np.delete(gone, np.s_[first:last])
         often = float(elsewhere.mean()) if len(elsewhere) else 0.0
-        ratio = min(4.0, (beside - quiet_db) / EVEN_DB) * float(np.exp(-4 * often))
+        ratio = min(4.0, (beside - quiet_db(sound)) / EVEN_DB) * float(np.exp(-4 * often))
         found.append(
             Finding(
                 "dropout",
@@ -45,3 +41,15 @@ def find_dropouts(tracks: FilmTracks) -> list[Finding]:
             )
         )
     return found
+
+
+def quiet_db(sound: SoundTrack) -> float:
+    """The level at which the film's sound may end by itself."""
+    return float(np.quantile(sound.level_db, 0.9)) - QUIET_DB
+
+
+def beside_db(sound: SoundTrack, first: int, last: int) -> float:
+    """The level right beside a gap, on its quieter side. The coder smears an edge: the loudest rows tell."""
+    reach = rows(BESIDE_S)
+    sides = sound.level_db[max(0, first - reach) : first], sound.level_db[last : last + reach]
+    return min(float(np.quantile(side, 0.8)) for side in sides)

@@ -39,16 +39,19 @@ def find_freezes(tracks: FilmTracks) -> list[Finding]:
         return []
     still = still_frames(picture) & (picture.bright >= _DARKEST)
     stretches = [(a, b) for a, b in runs(still) if picture.times_s[b] - picture.times_s[a] >= SHORTEST_S]
-    return [_finding(picture, still, first, last) for first, last in stretches]
+    resting = np.zeros(len(picture), bool)
+    for first, last in stretches:
+        resting[first:last] = True
+    return [_finding(picture, resting, first, last) for first, last in stretches]
 
 
-def _finding(picture: PictureTrack, still: NDArray[np.bool_], first: int, last: int) -> Finding:
+def _finding(picture: PictureTrack, resting: NDArray[np.bool_], first: int, last: int) -> Finding:
     moved = picture.moved
     before, after = (_motion(picture, range(a, b)) for a, b in ((first - BESIDE, first), (last + 1, last + 1 + BESIDE)))
     if before and moved[first - 1] < min(3.0, SETTLING * before) and first - 1 not in picture.cuts:
         first -= 1
     inside = float(moved[first + 1 : last].mean()) if last - first > 1 else 0.0
-    elsewhere = np.delete(still, np.s_[first:last])
+    elsewhere = np.delete(resting, np.s_[first:last])
     often = float(elsewhere.mean()) if len(elsewhere) else 0.0
     motion = min(before, after)
     # A still shot between two cuts, or one that a film ends with, is no defect by itself.
@@ -72,4 +75,4 @@ def _finding(picture: PictureTrack, still: NDArray[np.bool_], first: int, last: 
 def _motion(picture: PictureTrack, frames: range) -> float:
     """How much the film moves there, cuts aside; uneven where frames are doubled."""
     inside = [n for n in frames if 0 < n < len(picture) and n not in picture.cuts]
-    return float(np.quantile(picture.moved[inside], 0.7)) if len(inside) > 2 else 0.0
+    return float(np.median(picture.moved[inside])) if len(inside) > 2 else 0.0

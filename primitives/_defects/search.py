@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection
+
+import numpy as np
 
 from primitives._defects.black import find_black
 from primitives._defects.clipping import find_clipping
@@ -47,15 +50,29 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
+WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
+CUT_S = 0.15
+AT_CUTS = (1.0, 0.7, 0.35)
+"""How sure such a finding stays with neither, one or both ends at a cut."""
 LEAST_CONFIDENCE = 0.5
 
 
 def find_all(tracks: FilmTracks, kinds: Collection[str] = (), least: float = LEAST_CONFIDENCE) -> list[Finding]:
     """What is likely a defect, the most certain first; all kinds, or some."""
     searches = [search for names, search in SEARCHES if not kinds or not set(kinds).isdisjoint(names)]
-    found = [finding for search in searches for finding in search(tracks)]
+    found = [_beside_cuts(finding, tracks) for search in searches for finding in search(tracks)]
     found = sorted((f for f in found if f.confidence >= least), key=lambda f: -f.confidence)
     return [f for f in found if (not kinds or f.kind in kinds) and not _explained(f, found)]
+
+
+def _beside_cuts(finding: Finding, tracks: FilmTracks) -> Finding:
+    """Less sure where the sound changes with the picture: another shot has another sound."""
+    if finding.kind not in WITH_THE_SHOT or tracks.picture is None:
+        return finding
+    cuts_s = tracks.picture.times_s[tracks.picture.cuts]
+    ends_s = finding.start_s, finding.end_s
+    at_cuts = sum(float(np.abs(cuts_s - end_s).min(initial=np.inf)) < CUT_S for end_s in ends_s)
+    return dataclasses.replace(finding, confidence=round(finding.confidence * AT_CUTS[at_cuts], 3))
 
 
 def _explained(finding: Finding, others: list[Finding]) -> bool:

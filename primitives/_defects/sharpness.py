@@ -9,7 +9,7 @@ from primitives._defects.scenes import same_scene, scene_cuts
 from primitives._defects.steps import SIDE, find_steps, pair_steps
 from primitives._tracks import FilmTracks
 
-LEAST = 0.08
+LEAST = 0.09
 """Loss of fine against coarse detail, in octaves, from which on a step may be a defect."""
 SHORTEST_S, LONGEST_S = 0.4, 60.0
 BLURRED = -1.82
@@ -40,7 +40,7 @@ def find_sharpness(tracks: FilmTracks) -> list[Finding]:
                 "blur" if slope < BLURRED else "softness",
                 float(picture.times_s[pair.first.frame]),
                 float(picture.times_s[pair.last.frame]),
-                confidence(0.9 * pair.strength),
+                confidence(0.9 * pair.strength_over(picture.fps)),
                 {"detail_lost_octaves": round(float(loss[0]), 2), "left_slope_octaves": round(slope, 2)},
                 Curve("fine against coarse detail, octaves", picture.times_s[:-1], track[:, 0]),
             )

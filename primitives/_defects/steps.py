@@ -17,6 +17,8 @@ from primitives._defects.common import Values
 SIDE = 4
 """Frames on each side of a step that must agree on it."""
 STRONGEST = 4.0
+LONG_S = 8.0
+RIVAL = 0.07
 _AROUND_S = 1.5
 
 
@@ -37,10 +39,17 @@ class Pair:
     last: Step
     alike: float
     """1 where the second undoes the first exactly, 0 where they have nothing to do with each other."""
+    rivals: int
+    """Other steps of the film that are half as strong or more: where there are many, two are nothing special."""
 
     @property
     def strength(self) -> float:
-        return float(min(self.first.strength, self.last.strength) * self.alike)
+        return float(min(self.first.strength, self.last.strength) * self.alike / (1 + RIVAL * self.rivals))
+
+    def strength_over(self, fps: float) -> float:
+        """Strength, less for windows so long that their two ends may have nothing to do with each other."""
+        length_s = (self.last.frame - self.first.frame) / fps
+        return self.strength * float(np.sqrt(min(1.0, LONG_S / length_s)))
 
 
 def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> list[Step]:
@@ -91,7 +100,9 @@ def pair_steps(steps: Sequence[Step], shortest: int, longest: int) -> list[Pair]
             along = -float(first.change @ last.change) / float(a * b + 1e-9)
             alike = max(0.0, along) * float(min(a, b) / max(a, b)) ** 0.5
             if alike > 0.3:
-                pairs.append(Pair(first, last, alike))
+                strength = 0.5 * min(first.strength, last.strength)
+                rivals = sum(step.strength >= strength for step in steps if step not in (first, last))
+                pairs.append(Pair(first, last, alike, rivals))
     chosen: list[Pair] = []
     for pair in sorted(pairs, key=lambda pair: -pair.strength):
         used = {step.frame for other in chosen for step in (other.first, other.last)}
