@@ -96,6 +96,7 @@ def test_usage_is_stated_in_each_protocols_own_buckets(stream: bool) -> None:
         "cache_read_input_tokens": 20,
         "cache_creation_input_tokens": 300,
         "output_tokens": 54000,
+        "output_tokens_details": {"thinking_tokens": 50000},
     }
     assert answers["responses"]["usage"] == {
         "input_tokens": 321,
