@@ -92,9 +92,16 @@ def _relay(path: str, port: int) -> None:
 
 
 def pour_both(a: socket.socket, b: socket.socket) -> None:
-    """Pass on what either side says, until it stops."""
-    for source, target in ((a, b), (b, a)):
-        threading.Thread(target=_pour, args=(source, target), daemon=True).start()
+    """Pass on what either side says, in the background, until both have stopped; then close them."""
+    threading.Thread(target=_exchange, args=(a, b), daemon=True).start()
+
+
+def _exchange(a: socket.socket, b: socket.socket) -> None:
+    with a, b:
+        back = threading.Thread(target=_pour, args=(b, a), daemon=True)
+        back.start()
+        _pour(a, b)
+        back.join()
 
 
 def _pour(source: socket.socket, target: socket.socket) -> None:

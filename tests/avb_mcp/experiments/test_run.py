@@ -1,0 +1,116 @@
+"""A plan runs to the end once, however often it is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from avb_mcp.experiments.ledger import Ledger
+from avb_mcp.experiments.run import load_expected
+from avb_mcp.tasks.answers import order_answer
+from avb_mcp.tasks.spec import Source
+from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
+from primitives._task import Deliverable, Family, Kind, Task
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+
+ORDER = ["2", "3", "1"]
+AGENT = """
+import json, pathlib
+segments = [{"source": name} for name in %r]
+pathlib.Path("outputs/solution.json").write_text(json.dumps({"segments": segments}))
+"""
+PLAN = """
+name = "resumed"
+suites = ["suite"]
+arms = ["shell"]
+repetitions = {repetitions}
+isolation = "none"
+workers = 2
+
+[retries]
+crash = 1
+backoff_s = 0
+
+[[agents]]
+harness = "command"
+command = {command}
+"""
+
+
+def _make(folder: Path, command: list[str], repetitions: int = 1) -> Path:
+    def make(bench: Bench) -> Made:
+        (bench.answers / "reference.json").write_text(json.dumps({"correct_order": ORDER}), encoding="utf-8")
+        wanted = [Deliverable(name="solution.json", kind=Kind.ORDERING, clips=sorted(ORDER))]
+        task = Task(id="order-1", family=Family.SEQUENCING, deliverables=wanted)
+        return Made(task, "Put the clips in order.", order_answer("order-1", honesty=False))
+
+    source = Source(name="a", sha256="a" * 64)
+    plans = [TaskPlan("order-1", Family.SEQUENCING, "test", ("a",), 1, make)]
+    write_suite(folder / "suite", plans, [source], lambda *_: None)
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN.format(command=json.dumps(command), repetitions=repetitions), encoding="utf-8")
+    return plan
+
+
+def _start(plan: Path) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": ":".join(sys.path)}
+    command = [sys.executable, "-m", "avb_mcp", "run", str(plan)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_a_run_that_is_killed_and_started_again_has_every_cell_exactly_once(tmp_path: Path) -> None:
+    plan = _make(tmp_path, [sys.executable, "-c", AGENT % ORDER], repetitions=8)
+    ledger = Ledger(tmp_path / "runs" / "resumed")
+    for killed_after in (1, 4):
+        with _start(plan) as process:
+            while process.poll() is None and len(list(ledger.records())) < killed_after:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGKILL)
+
+    with _start(plan) as process:
+        assert process.wait(120) == 0
+
+    expected = load_expected(ledger.path.parent)
+    finals = Counter(record.cell_id for record in ledger.records() if record.final)
+    assert finals == Counter(cell.id for cell in expected)
+    assert len(expected) == 8
+    assert {record.score for record in ledger.records()} == {1.0}
+    assert ledger.standing(expected).missing == []
+
+
+def test_a_program_that_fails_is_tried_again_and_then_counted(tmp_path: Path) -> None:
+    plan = _make(tmp_path, [sys.executable, "-c", "raise SystemExit(3)"])
+
+    with _start(plan) as process:
+        assert process.wait(120) == 0
+
+    records = list(Ledger(tmp_path / "runs" / "resumed").records())
+    assert [(record.attempt, record.final, record.outcome, record.exit.code) for record in records] == [
+        (1, False, "crash", 3),
+        (2, True, "crash", 3),
+    ]
+    assert records[-1].score == 0.0
+    assert "nothing delivered" in [label.name for label in records[-1].labels]
+
+
+def test_an_interrupt_leaves_what_is_done_and_the_rest_to_do(tmp_path: Path) -> None:
+    plan = _make(tmp_path, [sys.executable, "-c", "import time; time.sleep(300)"])
+    cells = tmp_path / "runs" / "resumed" / "cells"
+
+    with _start(plan) as process:
+        while process.poll() is None and not list(cells.glob("*/1/stdout")):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 1
+
+    (record,) = Ledger(tmp_path / "runs" / "resumed").records()
+    assert (record.outcome, record.final, record.score) == ("stopped", False, None)
