@@ -160,9 +160,13 @@ def write_blocks(
     return report
 
 
-SOUND_WORDS = {
-    "samples": "PCM: every sample outside the range is the same",
-    "packets": "only packets around the range are new, the others are bit-identical copies",
-    "encoded": "the whole track was encoded anew",
-}
-"""How the sound was written, as results say it."""
+def how_written(report: PatchReport) -> str:
+    """How the sound was written, as results say it."""
+    if report.how == "encoded":
+        return "the whole track was encoded anew"
+    if report.how == "samples":
+        return "PCM: samples outside the range are bit-identical (checked)"
+    return (
+        f"packets outside the range are bit-identical (checked): {report.packets_copied} of {report.packets} copied, "
+        f"{report.packets - report.packets_copied} new around the range"
+    )

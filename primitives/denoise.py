@@ -73,7 +73,7 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
     from primitives._media.sound_source import open_sound
     from primitives._sound.common import rms_db
     from primitives._sound.noise import figures, plan_noise, remove_noise
-    from primitives._soundwork import SOUND_WORDS, asked, beside, default_output, found, sample_of, write_range
+    from primitives._soundwork import asked, beside, default_output, found, how_written, sample_of, write_range
 
     source = open_sound(call.input(request.path), request.path, call.check)
     given = request.start_s is not None or request.end_s is not None
@@ -104,7 +104,7 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
             end_s=round(part.last / rate, 3),
             range_found=part.found,
             figures=shown,
-            sound=SOUND_WORDS[report.how],
+            sound=how_written(report),
             frames_copied=None,
             frames_encoded=None,
             notes=[*plan.why, *report.notes, *source.scan.notes],

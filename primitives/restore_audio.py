@@ -82,7 +82,7 @@ class RestoreAudioResult(Result):
 
 def restore_audio(request: RestoreAudioRequest, call: Call) -> Answer:
     from primitives._media.sound_source import open_sound
-    from primitives._soundwork import SOUND_WORDS, asked, default_output, found, write_range
+    from primitives._soundwork import asked, default_output, found, how_written, write_range
 
     source = open_sound(call.input(request.path), request.path, call.check)
     rate = source.facts.rate_hz
@@ -110,7 +110,7 @@ def restore_audio(request: RestoreAudioRequest, call: Call) -> Answer:
             end_s=round(part.last / rate, 3),
             range_found=part.found,
             figures=figures,
-            sound=SOUND_WORDS[report.how],
+            sound=how_written(report),
             notes=[*notes, *report.notes, *source.scan.notes],
         )
     )
