@@ -90,10 +90,7 @@ def table(folder: Path, media: Path, count: int, kind: str, container: str) -> N
 
 def moved(wave: Wave, late: int) -> Wave:
     made = np.zeros_like(wave)
-    if late > 0:
-        made[late:] = wave[:-late]
-    else:
-        made[:late] = wave[-late:]
+    made[max(0, late) : len(wave) + min(0, late)] = wave[max(0, -late) : len(wave) - max(0, late)]
     return made
 
 
