@@ -72,7 +72,9 @@ def found(source: SoundSource, kind: Kind, word: str, call: Call) -> Range:
         call.progress(number * step, total, f"looking for {word}")
         if block.shape[1] >= rate // 4:
             courses.add(block.mean(axis=0), rate)
-    stretch = find_stretch(courses.course(), either_sign=kind == "level") if len(span) > 4 * rate else None
+    stretch = courses.cut_off()
+    if stretch is None and len(span) > 4 * rate:
+        stretch = find_stretch(courses.course(), either_sign=kind == "level")
     if stretch is None or abs(stretch.contrast) < SURE[kind]:
         raise UserError(
             f"No stretch of {source.name} stands out by {word}. Look with listen, then give start_s and end_s."

@@ -199,28 +199,10 @@ def _by_itself(source: SoundSource, part: Range, given: bool, call: Call) -> Mov
         lag = padded_with_silence(head, tail, rate)
         if lag is not None:
             return Move(lag.seconds, None, lag.how, lag.likeness)
-    found = _by_picture(source, part, call)
-    if found is not None:
-        return found
     raise UserError(
         f"How far the sound of {source.name} is out of step cannot be told from it alone. Give reference (a file in "
         "step), amount (seconds that it comes late) or tempos; frame_grid and listen show both sides of a moment."
     )
-
-
-def _by_picture(source: SoundSource, part: Range, call: Call) -> Move | None:
-    from primitives._sound.retime import Move
-    from primitives._sound.seen import lag_by_picture
-    from primitives._soundwork import mono
-
-    if source.scan.video is None:
-        return None
-    rate = source.facts.rate_hz
-    last = min(part.last, part.first + 60 * rate)
-    lag = lag_by_picture(
-        source.path, source.name, source.scan, part.first / rate, mono(source, part.first, last, call), rate, call
-    )
-    return None if lag is None else Move(lag.seconds, None, lag.how, lag.likeness)
 
 
 def _move_figures(move: Move) -> dict[str, float]:

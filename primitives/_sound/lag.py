@@ -74,6 +74,7 @@ def within_itself(sound: Floats, start: int, end: int, rate_hz: int) -> Lag | No
     """The lag of the range `[start, end)`: what it repeats, near its beginning of the sound before it, or near its end
     of the sound after it. The ends need not be exact."""
     found: list[Lag] = []
+    sound = sound - sound.mean()  # a steady voltage repeats nothing
     size, reach, least = (round(s * rate_hz) for s in (_PIECE_S, MAX_LAG_S, _LEAST_S))
     for shift_s in _SHIFTS_S:
         first = start + round(shift_s * rate_hz)

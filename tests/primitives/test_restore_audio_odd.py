@@ -14,7 +14,7 @@ WINDOW = slice(5 * RATE_HZ, 9 * RATE_HZ)
 
 
 def clipped(clean: np.ndarray) -> np.ndarray:
-    return with_clipping(clean, WINDOW, 15)
+    return with_clipping(clean, WINDOW, 20)
 
 
 def echoing(clean: np.ndarray) -> np.ndarray:
