@@ -74,7 +74,7 @@ def within_itself(sound: Floats, start: int, end: int, rate_hz: int) -> Lag | No
     """The lag of the range `[start, end)`: what it repeats, near its beginning of the sound before it, or near its end
     of the sound after it. The ends need not be exact."""
     found: list[Lag] = []
-    sound = sound - sound.mean()  # a steady voltage repeats nothing
+    whole, sound = sound, sound - sound.mean()  # a steady voltage repeats nothing
     size, reach, least = (round(s * rate_hz) for s in (_PIECE_S, MAX_LAG_S, _LEAST_S))
     for shift_s in _SHIFTS_S:
         first = start + round(shift_s * rate_hz)
@@ -97,8 +97,8 @@ def within_itself(sound: Floats, start: int, end: int, rate_hz: int) -> Lag | No
         return best
     near = round(0.3 * rate_hz)
     for part, sign, where in (
-        (sound[max(0, start - near) : start + reach], 1, "begins"),
-        (sound[max(0, end - reach) : end + near][::-1], -1, "ends"),
+        (whole[max(0, start - near) : start + reach], 1, "begins"),
+        (whole[max(0, end - reach) : end + near][::-1], -1, "ends"),
     ):
         hole = _first_hole(part, least)
         if hole:
