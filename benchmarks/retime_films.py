@@ -29,7 +29,6 @@ from tests.sounds import RATE_HZ, Wave, read_wave, wave_frames, with_window
 FILMS = (
     "talking_head/jwpIntro.mp4",
     "talking_head/movie-hello_webcam_screencast.mp4",
-    "talking_head/man-on-green-screen.mp4",
     "talking_head/grid_bbaf2n.mpg",
     "talking_head/grid_lwbsza.mpg",
     "talking_head/grid_sbia1a.mpg",
