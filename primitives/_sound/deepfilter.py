@@ -92,8 +92,9 @@ def _features(spectra: NDArray[np.complex64]) -> tuple[NDArray[np.float32], NDAr
     bands = 10 * np.log10(np.add.reduceat(power, starts, axis=1) / widths + 1e-10)
     levelled = (bands - _running_mean(bands, np.linspace(-60, -90, _BANDS))) / 40
     low = spectra[:, :_FILTERED_BINS]
-    low = low / np.sqrt(_running_mean(np.abs(low), np.linspace(1e-3, 1e-4, _FILTERED_BINS)))
-    return levelled[None, None].astype(np.float32), np.stack([low.real, low.imag])[None].astype(np.float32)
+    level = np.sqrt(_running_mean(np.abs(low), np.linspace(1e-3, 1e-4, _FILTERED_BINS)))
+    parts = np.stack([low.real / level, low.imag / level])
+    return levelled[None, None].astype(np.float32), parts[None].astype(np.float32)
 
 
 def enhance(mono: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
