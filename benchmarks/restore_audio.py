@@ -69,10 +69,10 @@ def repair(folder: Path, voice: Voice, broken: Wave, kind: str, container: str) 
 def table(folder: Path, media: Path, count: int, kind: str, container: str) -> None:
     rooms = {"decay 0.8 s": decaying_room(0.8, -2, 1), "room 0.79 s": read_wave(media / "noise/rir_sim_rt60_0.79.wav")}
     cases = list(rooms) if kind == "dereverb" else [f"{gain_db} dB too loud" for gain_db in CLIPPED_DB]
-    everything, harmed = [], 0
+    everything, harmed, speakers = [], 0, list(voices(media, count))
     for number, name in enumerate(cases):
         rows = []
-        for voice in voices(media, count):
+        for voice in speakers:
             if kind == "dereverb":
                 broken = with_room(voice.clean, voice.window, rooms[name])
             else:
@@ -90,10 +90,7 @@ def table(folder: Path, media: Path, count: int, kind: str, container: str) -> N
 
 def moved(wave: Wave, late: int) -> Wave:
     made = np.zeros_like(wave)
-    if late > 0:
-        made[late:] = wave[:-late]
-    else:
-        made[:late] = wave[-late:]
+    made[max(0, late) : len(wave) + min(0, late)] = wave[max(0, -late) : len(wave) - max(0, late)]
     return made
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 import av
@@ -51,10 +52,14 @@ def voices(media: Path, count: int) -> Iterator[Voice]:
         yield Voice(name, clean, slice(round(start * RATE_HZ), round((start + length) * RATE_HZ)))
 
 
+@lru_cache(maxsize=1)
+def _prompts(media: Path) -> list[Wave]:
+    return [read_wave(path) for path in sorted((media / "speech/asterisk").glob("*.wav"))]
+
+
 def babble(media: Path, count: int, seed: int) -> Wave:
     """Six other voices at once (studio prompts, which no film here uses)."""
-    chance = np.random.default_rng(seed)
-    waves = [read_wave(path) for path in sorted((media / "speech/asterisk").glob("*.wav"))]
+    chance, waves = np.random.default_rng(seed), _prompts(media)
     made = np.zeros(count)
     for _ in range(6):
         order = chance.permutation(len(waves))
@@ -90,6 +95,14 @@ def decoded(path: Path, count: int) -> Wave:
 
     source = open_sound(path, path.name, lambda: None)
     return source.read(0, count, lambda: None).mean(axis=0).astype(np.float64)
+
+
+def decoded_from(path: Path, first: int, count: int) -> Wave:
+    """As `decoded`, from a sample on: the decoder starts anew half a second before it."""
+    from primitives._media.sound_source import open_sound
+
+    source = open_sound(path, path.name, lambda: None)
+    return source.read(first, count, lambda: None).mean(axis=0).astype(np.float64)
 
 
 def si_sdr_db(reference: Wave, wave: Wave) -> float:

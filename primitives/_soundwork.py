@@ -72,7 +72,9 @@ def found(source: SoundSource, kind: Kind, word: str, call: Call) -> Range:
         call.progress(number * step, total, f"looking for {word}")
         if block.shape[1] >= rate // 4:
             courses.add(block.mean(axis=0), rate)
-    stretch = find_stretch(courses.course(), either_sign=kind == "level") if len(span) > 4 * rate else None
+    stretch = courses.cut_off()
+    if stretch is None and len(span) > 4 * rate:
+        stretch = find_stretch(courses.course(), either_sign=kind == "level")
     if stretch is None or abs(stretch.contrast) < SURE[kind]:
         raise UserError(
             f"No stretch of {source.name} stands out by {word}. Look with listen, then give start_s and end_s."
@@ -150,6 +152,8 @@ def write_blocks(
     from primitives._media.sound_source import open_sound
 
     report = write_sound(source, SoundChange(part.first, part.last, blocks), output, call)
+    if report.how != "encoded":
+        return report  # its packets were compared one by one
     written = open_sound(output, call.workspace.relative(output), call.check)
     before, after = source.heard(call.check), written.heard(call.check)
     off_s = max(abs(before.start - after.start), abs(before.stop - after.stop)) / source.facts.rate_hz
@@ -160,9 +164,13 @@ def write_blocks(
     return report
 
 
-SOUND_WORDS = {
-    "samples": "PCM: every sample outside the range is the same",
-    "packets": "only packets around the range are new, the others are bit-identical copies",
-    "encoded": "the whole track was encoded anew",
-}
-"""How the sound was written, as results say it."""
+def how_written(report: PatchReport) -> str:
+    """How the sound was written, as results say it."""
+    if report.how == "encoded":
+        return "the whole track was encoded anew"
+    if report.how == "samples":
+        return "PCM: samples outside the range are bit-identical (checked)"
+    return (
+        f"packets outside the range are bit-identical (checked): {report.packets_copied} of {report.packets} copied, "
+        f"{report.packets - report.packets_copied} new around the range"
+    )

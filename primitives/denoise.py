@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 LEAST_REMOVED_DB = -45.0
 """What a method takes away, against the sound: below this there was no noise."""
 CONTEXT_S = 1.0
+JUDGED_S, JUDGED_BESIDE_S = 5.0, 2.0
+"""Seconds of the range, and on each side of it, by which it is judged: the network must run over them too."""
 
 
 class DenoiseRequest(Request):
@@ -73,7 +75,7 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
     from primitives._media.sound_source import open_sound
     from primitives._sound.common import rms_db
     from primitives._sound.noise import figures, plan_noise, remove_noise
-    from primitives._soundwork import SOUND_WORDS, asked, beside, default_output, found, sample_of, write_range
+    from primitives._soundwork import asked, beside, default_output, found, how_written, sample_of, write_range
 
     source = open_sound(call.input(request.path), request.path, call.check)
     given = request.start_s is not None or request.end_s is not None
@@ -81,7 +83,8 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
     part = asked_part if given else found(source, "noise", "noise", call)
     rate = source.facts.rate_hz
     call.progress(0, 1, "measuring the noise")
-    sample, around = sample_of(source, part, call), beside(source, part, call)
+    sample = sample_of(source, part, call, JUDGED_S)
+    around = beside(source, part, call, JUDGED_BESIDE_S)
     plan = plan_noise(sample, around, rate, request.mode, request.strength, _profile(request, source, call))
     clean = plan.heard if plan.heard is not None else remove_noise(sample[None], rate, plan)[0]
     removed_db = rms_db(sample - clean) - rms_db(sample)
@@ -104,7 +107,7 @@ def _sound(request: DenoiseRequest, call: Call) -> Answer:
             end_s=round(part.last / rate, 3),
             range_found=part.found,
             figures=shown,
-            sound=SOUND_WORDS[report.how],
+            sound=how_written(report),
             frames_copied=None,
             frames_encoded=None,
             notes=[*plan.why, *report.notes, *source.scan.notes],

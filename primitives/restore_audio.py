@@ -82,7 +82,7 @@ class RestoreAudioResult(Result):
 
 def restore_audio(request: RestoreAudioRequest, call: Call) -> Answer:
     from primitives._media.sound_source import open_sound
-    from primitives._soundwork import SOUND_WORDS, asked, default_output, found, write_range
+    from primitives._soundwork import asked, default_output, found, how_written, write_range
 
     source = open_sound(call.input(request.path), request.path, call.check)
     rate = source.facts.rate_hz
@@ -110,7 +110,7 @@ def restore_audio(request: RestoreAudioRequest, call: Call) -> Answer:
             end_s=round(part.last / rate, 3),
             range_found=part.found,
             figures=figures,
-            sound=SOUND_WORDS[report.how],
+            sound=how_written(report),
             notes=[*notes, *report.notes, *source.scan.notes],
         )
     )
@@ -199,28 +199,10 @@ def _by_itself(source: SoundSource, part: Range, given: bool, call: Call) -> Mov
         lag = padded_with_silence(head, tail, rate)
         if lag is not None:
             return Move(lag.seconds, None, lag.how, lag.likeness)
-    found = _by_picture(source, part, call)
-    if found is not None:
-        return found
     raise UserError(
         f"How far the sound of {source.name} is out of step cannot be told from it alone. Give reference (a file in "
         "step), amount (seconds that it comes late) or tempos; frame_grid and listen show both sides of a moment."
     )
-
-
-def _by_picture(source: SoundSource, part: Range, call: Call) -> Move | None:
-    from primitives._sound.retime import Move
-    from primitives._sound.seen import lag_by_picture
-    from primitives._soundwork import mono
-
-    if source.scan.video is None:
-        return None
-    rate = source.facts.rate_hz
-    last = min(part.last, part.first + 60 * rate)
-    lag = lag_by_picture(
-        source.path, source.name, source.scan, part.first / rate, mono(source, part.first, last, call), rate, call
-    )
-    return None if lag is None else Move(lag.seconds, None, lag.how, lag.likeness)
 
 
 def _move_figures(move: Move) -> dict[str, float]:

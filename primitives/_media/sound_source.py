@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +54,8 @@ class SoundSource:
     """The packets follow each other without a hole."""
     bytes_per_sample: int
     """Of all channels together; 0 where the codec is not plain PCM."""
+    _spans: list[range] = field(default_factory=list, repr=False)
+    """What `heard` found, once it did."""
 
     @property
     def first(self) -> int:
@@ -73,9 +75,13 @@ class SoundSource:
 
     def heard(self, check: Callable[[], None]) -> range:
         """The samples that decode: without the delay and padding that an encoder added."""
-        head = next(self.parts(self.first, self.last, check), None)
-        tail = [place + part.shape[1] for place, part in self.parts(self.last - self.facts.rate_hz, self.last, check)]
-        return range(head[0] if head else self.first, tail[-1] if tail else self.last)
+        if not self._spans:
+            head = next(self.parts(self.first, self.last, check), None)
+            ends = [
+                place + part.shape[1] for place, part in self.parts(self.last - self.facts.rate_hz, self.last, check)
+            ]
+            self._spans.append(range(head[0] if head else self.first, ends[-1] if ends else self.last))
+        return self._spans[0]
 
     def place(self, time_s: float) -> int:
         """The sample at a time."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
@@ -83,33 +84,35 @@ def _running_mean(values: NDArray[np.float64], first: NDArray[np.float64]) -> ND
     return np.asarray(made, np.float64)
 
 
-def _features(spectra: NDArray[np.complex128]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _features(spectra: NDArray[np.complex64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Band energies and the lowest bins, each levelled by its running mean."""
     widths = _band_widths()
     starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
-    bands = 10 * np.log10(np.add.reduceat(np.abs(spectra) ** 2, starts, axis=1) / widths + 1e-10)
+    power = spectra.real**2 + spectra.imag**2
+    bands = 10 * np.log10(np.add.reduceat(power, starts, axis=1) / widths + 1e-10)
     levelled = (bands - _running_mean(bands, np.linspace(-60, -90, _BANDS))) / 40
     low = spectra[:, :_FILTERED_BINS]
-    low = low / np.sqrt(_running_mean(np.abs(low), np.linspace(1e-3, 1e-4, _FILTERED_BINS)))
-    return levelled[None, None].astype(np.float32), np.stack([low.real, low.imag])[None].astype(np.float32)
+    level = np.sqrt(_running_mean(np.abs(low), np.linspace(1e-3, 1e-4, _FILTERED_BINS)))
+    parts = np.stack([low.real / level, low.imag / level])
+    return levelled[None, None].astype(np.float32), parts[None].astype(np.float32)
 
 
 def enhance(mono: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
     """The speech in 48 kHz sound, in time with it."""
-    window = np.sin(np.pi / 2 * np.sin(np.pi * (np.arange(_SIZE) + 0.5) / _SIZE) ** 2)
+    window = np.sin(np.pi / 2 * np.sin(np.pi * (np.arange(_SIZE) + 0.5) / _SIZE) ** 2).astype(np.float32)
     frames = -(-len(mono) // _HOP) + 1 + _AHEAD
-    padded = np.zeros((frames + 1) * _HOP)
+    padded = np.zeros((frames + 1) * _HOP, np.float32)
     padded[_HOP : _HOP + len(mono)] = mono
     view = np.lib.stride_tricks.sliding_window_view(padded, _SIZE)[::_HOP][:frames]
-    spectra = np.fft.rfft(view * window, axis=1) / _SIZE
-    made = np.fft.irfft(_filtered(spectra, path) * _SIZE, _SIZE, axis=1) * window
+    spectra = scipy.fft.rfft(view * (window / _SIZE), axis=1)
+    made = scipy.fft.irfft(_filtered(spectra, path), _SIZE, axis=1, overwrite_x=True) * (window * _SIZE)
     out = np.zeros((frames + 1) * _HOP)
     out[:-_HOP] += made[:, :_HOP].reshape(-1)
     out[_HOP:] += made[:, _HOP:].reshape(-1)
     return out[_HOP : _HOP + len(mono)]
 
 
-def _filtered(spectra: NDArray[np.complex128], path: Path) -> NDArray[np.complex128]:
+def _filtered(spectra: NDArray[np.complex64], path: Path) -> NDArray[np.complex64]:
     graphs = _sessions(path)
     bands, low = _features(spectra)
     e0, e1, e2, e3, state, c0, _ = graphs["enc"].run(None, {"feat_erb": bands, "feat_spec": low})
@@ -118,9 +121,9 @@ def _filtered(spectra: NDArray[np.complex128], path: Path) -> NDArray[np.complex
     gains, taps = _ahead(gains), _ahead(taps)
     made = spectra * np.repeat(gains, _band_widths(), axis=1)
     around = np.pad(spectra[:, :_FILTERED_BINS], ((_TAPS - 1 - _AHEAD, _AHEAD), (0, 0)))
-    filters = taps[..., 0] + 1j * taps[..., 1]
+    filters = np.ascontiguousarray(taps).view(np.complex64)[..., 0]
     made[:, :_FILTERED_BINS] = sum(around[tap : tap + len(spectra)] * filters[:, :, tap] for tap in range(_TAPS))
-    return np.asarray(made, np.complex128)
+    return np.asarray(made, np.complex64)
 
 
 def _ahead(values: NDArray[np.float32]) -> NDArray[np.float32]:

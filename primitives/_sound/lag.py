@@ -74,6 +74,7 @@ def within_itself(sound: Floats, start: int, end: int, rate_hz: int) -> Lag | No
     """The lag of the range `[start, end)`: what it repeats, near its beginning of the sound before it, or near its end
     of the sound after it. The ends need not be exact."""
     found: list[Lag] = []
+    whole, sound = sound, sound - sound.mean()  # a steady voltage repeats nothing
     size, reach, least = (round(s * rate_hz) for s in (_PIECE_S, MAX_LAG_S, _LEAST_S))
     for shift_s in _SHIFTS_S:
         first = start + round(shift_s * rate_hz)
@@ -81,24 +82,44 @@ def within_itself(sound: Floats, start: int, end: int, rate_hz: int) -> Lag | No
         around = sound[early : first + size - least]
         if _worth(sound[first : first + size], size) and len(around) > size and first >= 0:
             place, likeness = best_match(sound[first : first + size], around)
-            found.append(Lag((first - early - place) / rate_hz, likeness, "its beginning repeats the sound before it"))
+            lag = first - early - place
+            likeness = min(likeness, _repetition(sound, start, start + lag, -lag, rate_hz))
+            found.append(Lag(lag / rate_hz, likeness, "its beginning repeats the sound before it"))
         first = end - size + round(shift_s * rate_hz)
         around = sound[first + least : first + size + reach]
         if first >= 0 and _worth(sound[first : first + size], size) and len(around) > size:
             place, likeness = best_match(sound[first : first + size], around)
-            found.append(Lag(-(least + place) / rate_hz, likeness, "its end repeats the sound after it"))
+            lag = least + place
+            likeness = min(likeness, _repetition(sound, end - lag, end, lag, rate_hz))
+            found.append(Lag(-lag / rate_hz, likeness, "its end repeats the sound after it"))
     best = max(found, key=lambda lag: lag.likeness, default=None)
     if best is not None and best.likeness >= REPEATS:
         return best
     near = round(0.3 * rate_hz)
     for part, sign, where in (
-        (sound[max(0, start - near) : start + reach], 1, "begins"),
-        (sound[max(0, end - reach) : end + near][::-1], -1, "ends"),
+        (whole[max(0, start - near) : start + reach], 1, "begins"),
+        (whole[max(0, end - reach) : end + near][::-1], -1, "ends"),
     ):
         hole = _first_hole(part, least)
         if hole:
             return Lag(sign * hole / rate_hz, 0.9, f"it {where} with digital silence")
     return None
+
+
+def _repetition(sound: Floats, first: int, last: int, by: int, rate_hz: int) -> float:
+    """How alike the stretch `[first, last)` and the one `by` samples on are, in the best of nearby places.
+
+    A shift repeats as much as it shifts. A vowel that resembles another one does so for less.
+    """
+    slack, count = round(-_SHIFTS_S[0] * rate_hz), round(0.9 * (last - first))
+    begin, end = max(0, first - slack, -by), min(len(sound), len(sound) - by, last + slack)
+    if end - begin < count:
+        return 0.0
+    one, other = (np.asarray(sound[at : at + end - begin], np.float64) for at in (begin, begin + by))
+    sums = [np.concatenate([[0.0], np.cumsum(row)]) for row in (one * other, one**2, other**2)]
+    products, ours, theirs = (row[count:] - row[:-count] for row in sums)
+    enough = 1e-7 * count
+    return float(np.max(np.where(np.minimum(ours, theirs) > enough, products / np.sqrt(ours * theirs + 1e-18), 0.0)))
 
 
 def _worth(piece: Floats, size: int) -> bool:

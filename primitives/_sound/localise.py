@@ -23,6 +23,8 @@ _STEP_S = 0.01
 _SPECTRA = Spectra(512, 160)
 _SHORTEST_S, _LONGEST_S = 1.5, 15.0
 _OUTSIDE_S = 1.0
+_FULL_SCALE, _LEAST_FULL, _APART_S = 0.999, 4, 2.0
+"""Clipped at full scale: so high, in so many places, none further from the next."""
 SURE = {"noise": 8.0, "reverb": 2.0, "clip": 2.5, "level": 5.0}
 """How far a stretch must stand out, in the unit of its course (dB; for clip hundredths of a neper)."""
 
@@ -43,15 +45,26 @@ class Courses:
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
         self._parts: list[NDArray[np.float64]] = []
+        self._full: list[NDArray[np.bool_]] = []
 
     def add(self, mono: Floats, rate_hz: int) -> None:
         """A block (mono) that follows the last one; whole grid steps."""
         if self._kind == "clip":
             self._parts.append(_tops(mono, rate_hz))
+            self._full.append(_at_full_scale(mono, rate_hz))
             return
         low = resampled(mono, rate_hz, RATE_HZ)
         power = np.abs(_SPECTRA.forward(low)[: max(1, round(len(low) / _SPECTRA.hop))]) ** 2
         self._parts.append(10 * np.log10(power @ erb_bands(RATE_HZ, _SPECTRA.size, 32).T + 1e-9))
+
+    def cut_off(self) -> Stretch | None:
+        """For clip: the stretch with most places at full scale, which needs no comparing with the rest."""
+        places = np.flatnonzero(np.concatenate(self._full)) if self._full else np.zeros(0, np.intp)
+        groups = np.split(places, np.flatnonzero(np.diff(places) > _APART_S / GRID_S) + 1)
+        best = max(groups, key=len)
+        if len(best) < _LEAST_FULL:
+            return None
+        return Stretch(float(best[0]) * GRID_S, float(best[-1] + 1) * GRID_S, float(len(best)))
 
     def course(self) -> NDArray[np.float64]:
         """One value for each 50 ms."""
@@ -70,6 +83,13 @@ class Courses:
             falls[6:] = smooth[6:] - smooth[:-6]
             fine = percentile_filter(falls, 4, size=(101, 1)).mean(axis=1)
         return _thinned(np.asarray(fine, np.float64), round(GRID_S / _STEP_S))
+
+
+def _at_full_scale(mono: Floats, rate_hz: int) -> NDArray[np.bool_]:
+    """For each 50 ms whether three samples or more are as high as samples can be."""
+    step = round(GRID_S * rate_hz)
+    whole = np.abs(mono[: len(mono) // step * step]).reshape(-1, step)
+    return np.asarray((whole >= _FULL_SCALE).sum(axis=1) >= 3)
 
 
 def _tops(mono: Floats, rate_hz: int) -> NDArray[np.float64]:

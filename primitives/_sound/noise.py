@@ -43,7 +43,7 @@ KEPT_WHEN_LOST = 0.2
 MUSIC_FLOOR_DB = -10.0
 SPEECH_FLOOR_DB = -22.0
 ALIKE_DB = -25.0
-"""Channels whose difference lies this far below their sum are cleaned by one run of the network."""
+"""Channels that differ, but for their levels, by so much less than their sum are cleaned by one run of the network."""
 _SPECTRA = Spectra(1920, 480)
 _SILENT_DB = -85.0
 
@@ -126,9 +126,11 @@ def remove_noise(sound: Sound, rate_hz: int, plan: NoisePlan) -> Sound:
     """A block without its noise, channel by channel."""
     if len(sound) == 2 and plan.method == "deepfilter":
         middle, side = (sound[0] + sound[1]) / 2, (sound[0] - sound[1]) / 2
+        lean = float(np.vdot(middle, side)) / max(1e-9, float(np.vdot(middle, middle)))  # one voice, not in the centre
+        side = side - np.float32(lean) * middle
         if rms_db(side) < rms_db(middle) + ALIKE_DB:
             clean = _one(middle, rate_hz, plan)
-            apart = _masked(side, middle, clean) if rms_db(side) > _SILENT_DB else side
+            apart = lean * clean + (_masked(side, middle, clean) if rms_db(side) > _SILENT_DB else side)
             return np.stack([clean + apart, clean - apart]).astype(np.float32)
     return np.stack([_one(channel, rate_hz, plan) for channel in sound]).astype(np.float32)
 

@@ -27,7 +27,7 @@ ECHO_DB = -23.0
 """What prediction takes away, against the sound: below this there is no room in it."""
 STRONG_ECHO_DB = -16.8
 """From here on the rest of the room is subtracted too."""
-LATE_ROOM_S, LATE_STRENGTH = 0.6, 1.0
+LATE_ROOM_S, LATE_STRENGTH = 0.6, 0.5
 TOO_LOUD_DB = -2.0
 LEAST_GAIN_DB = 1.0
 Check = Callable[[], None]
