@@ -193,6 +193,13 @@ def _restore_sound(kind: str, named: str) -> Attempt:
     return attempt
 
 
+def _declip(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
+    """Sound at its ceiling; the tool looks for it by itself."""
+    data = tools.call("restore_audio", path=film.path, kind="declip", output=output_of(film)).data
+    told = f"Sound repaired (declip): {data['method']}, {data['figures']}."
+    return Repaired(data["output"], [finding("clipping", Span(data["start_s"], data["end_s"]))], [], told)
+
+
 def _retime(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     """Sound out of step, for a while or all along."""
     window = _window(film, suspect)
@@ -215,7 +222,8 @@ ATTEMPTS: dict[str, Attempt] = {
     "noise": _denoise,
     "echo": _restore_sound("dereverb", "room echo"),
     "clipping": _restore_sound("declip", "clipping"),
+    "clipping somewhere": _declip,
     "level": _restore_sound("gain", "jump of level"),
     "desync": _retime,
 }
-"""By the kinds of `find_defects`, and `order`. Nothing brings back sound that dropped out."""
+"""By the kinds of `find_defects`, and two of our own. Nothing brings back sound that dropped out."""

@@ -161,6 +161,8 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
         yield whole
     if wishes.of_order:
         yield from _suspects.out_of_order(film)
+    if wishes.of_sound and film.has_sound:
+        yield Suspect("clipping somewhere", 0.0, film.duration_s, 0.5)
     if not wishes.of_sound:
         yield from _suspects.colour(film)
         yield from _suspects.sharpness(tools, film)
