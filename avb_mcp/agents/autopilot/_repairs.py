@@ -66,15 +66,15 @@ def cut_out(tools: Tools, film: Watched, spans: Sequence[Span], kind: str) -> Re
     cuts = [[round(span.start_s, 3), round(span.end_s, 3)] for span in spans]
     output = output_of(film)
     tools.call("trim_concat", path=film.path, drop=cuts, output=output)
-    found = [finding(kind, place) for place in one_place(spans)]
+    found = [finding(kind, place) for place in merged(spans, ONE_PLACE_S)]
     return Repaired(output, found, cuts, f"Cut out ({kind}): {cuts}.")
 
 
-def one_place(spans: Sequence[Span]) -> list[Span]:
-    """Stretches in order of time, those close together as one."""
+def merged(spans: Sequence[Span], apart_s: float = 0.0) -> list[Span]:
+    """Stretches in order of time, those that overlap or are no further apart than that as one."""
     places: list[Span] = []
     for span in sorted(spans, key=lambda one: one.start_s):
-        if places and span.start_s - places[-1].end_s <= ONE_PLACE_S:
+        if places and span.start_s - places[-1].end_s <= apart_s:
             places[-1] = Span(places[-1].start_s, max(span.end_s, places[-1].end_s))
         else:
             places.append(span)
@@ -85,7 +85,7 @@ def _drop_repeats(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     data = tools.call("restore_video", **_window(film, suspect), kind="drop_repeats").data
     spans = [Span(row["start_s"], row["end_s"]) for row in data["stretches"]]
     cuts = [[span.start_s, span.end_s] for span in spans]
-    found = [finding("repeated frames", place) for place in one_place(spans)]
+    found = [finding("repeated frames", place) for place in merged(spans, ONE_PLACE_S)]
     return Repaired(data["output"], found, cuts, f"Frames that stood still or played twice were cut out: {cuts}.")
 
 
@@ -193,7 +193,7 @@ def _restore_sound(kind: str, named: str) -> Attempt:
     return attempt
 
 
-def _declip(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
+def _declip(tools: Tools, film: Watched, _: Suspect) -> Repaired:
     """Sound at its ceiling; the tool looks for it by itself."""
     data = tools.call("restore_audio", path=film.path, kind="declip", output=output_of(film)).data
     told = f"Sound repaired (declip): {data['method']}, {data['figures']}."

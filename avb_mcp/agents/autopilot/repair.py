@@ -8,6 +8,7 @@ When nothing is found the film goes back as it is, and the report says so.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +17,15 @@ from avb_mcp.agents._client import ToolRefused, Tools
 from avb_mcp.agents._delivery import Span
 from avb_mcp.agents.autopilot import _suspects
 from avb_mcp.agents.autopilot._findings import LIKELY, SOUND_KINDS, fillers, findings
-from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, repeats
+from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, merged, repeats
 from avb_mcp.agents.autopilot._suspects import Suspect
 from avb_mcp.agents.autopilot._watch import Watched, watch
 
 CERTAIN = 0.8
 """Confidence from which a second finding is repaired too, where the brief allows for several."""
 MOST_REPAIRS = 2
+PART_S, MOST_PARTS = 5.0, 20
+"""Windows in which repeated frames are looked for when the whole film is too much."""
 SHORTENS = frozenset({"repeat", "black"})
 CUT_KINDS = frozenset({"repeat", "freeze"})
 _SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
@@ -85,13 +88,15 @@ def _shortened(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
 
 
 def _without_repeats(tools: Tools, film: Watched) -> Repaired | None:
-    """What the repair tool finds in the whole film, and in the windows that the search is sure of."""
+    """What the repair tool finds in the whole film, else what the search is sure of, else in one part after another."""
     spans = repeats(tools, film, Suspect("repeat", 0.0, film.duration_s, LIKELY))
-    for row in findings(tools, film.path):
-        if row.kind not in CUT_KINDS or row.confidence < LIKELY or any(_overlap(row, span) for span in spans):
-            continue
-        spans += repeats(tools, film, row) or [Span(row.start_s, row.end_s)]
-    return cut_out(tools, film, sorted(spans, key=lambda span: span.start_s), "repeated frames") if spans else None
+    if not spans:
+        rows = [row for row in findings(tools, film.path) if row.kind in CUT_KINDS and row.confidence >= LIKELY]
+        spans = [span for row in rows for span in repeats(tools, film, row) or [Span(row.start_s, row.end_s)]]
+    if not spans:
+        # In a part the tool may be sure where it is not for the whole.
+        spans = [span for part in _parts(film) for span in repeats(tools, film, part)]
+    return cut_out(tools, film, merged(spans), "repeated frames") if spans else None
 
 
 def _without_fillers(tools: Tools, film: Watched) -> Repaired | None:
@@ -99,8 +104,12 @@ def _without_fillers(tools: Tools, film: Watched) -> Repaired | None:
     return cut_out(tools, film, spans, "filler words") if spans else None
 
 
-def _overlap(row: Suspect, span: Span) -> bool:
-    return row.start_s < span.end_s and span.start_s < row.end_s
+def _parts(film: Watched) -> list[Suspect]:
+    """Windows over the whole film, each half over the next."""
+    length_s = max(PART_S, film.duration_s / MOST_PARTS)
+    count = max(1, math.ceil(2 * film.duration_s / length_s) - 1)
+    starts_s = [number * length_s / 2 for number in range(count)]
+    return [Suspect("repeat", at_s, min(at_s + length_s, film.duration_s), LIKELY) for at_s in starts_s]
 
 
 # ---- one thing that is wrong, or two
