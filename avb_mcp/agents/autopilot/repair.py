@@ -27,6 +27,8 @@ MOST_REPAIRS = 2
 PART_S, MOST_PARTS = 5.0, 20
 """Windows in which repeated frames are looked for when the whole film is too much."""
 SHORTENS = frozenset({"repeat", "black"})
+SCENE_KINDS = frozenset({"noise", "echo", "level"})
+NEAR_S = 0.25
 CUT_KINDS = frozenset({"repeat", "freeze"})
 _SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
 _ORDER_WORDS = (
@@ -116,9 +118,12 @@ def _parts(film: Watched) -> list[Suspect]:
 
 
 def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
-    told = _fitting(findings(tools, film.path), wishes)
+    told = [row for row in findings(tools, film.path) if not (wishes.same_length and row.kind in SHORTENS)]
+    if wishes.same_length:
+        # Frozen frames that may not be cut out are made anew.
+        told = [replace(row, next=None) if row.kind == "freeze" else row for row in told]
     if wishes.several:
-        certain = [row for row in told if row.confidence >= CERTAIN][:MOST_REPAIRS]
+        certain = [row for row in told if row.confidence >= CERTAIN and not _is_scene(row, film)][:MOST_REPAIRS]
         done = _both(tools, film, certain) if len({row.kind for row in certain}) > 1 else None
         if done is not None:
             return done
@@ -129,13 +134,11 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
     return None
 
 
-def _fitting(rows: Sequence[Suspect], wishes: Wishes) -> list[Suspect]:
-    """The findings that can be what the brief is about; of its own words only whether it is about sound counts."""
-    kept = [row for row in rows if not (wishes.same_length and row.kind in SHORTENS)]
-    if wishes.same_length:
-        # Frozen frames that may not be cut out are made anew.
-        kept = [replace(row, next=None) if row.kind == "freeze" else row for row in kept]
-    return sorted(kept, key=lambda row: (row.confidence < LIKELY, wishes.of_sound and row.kind not in SOUND_KINDS))
+def _is_scene(row: Suspect, film: Watched) -> bool:
+    """Whether a change of sound begins and ends with a shot: then it is more likely the film's own."""
+    edges_s = [0.0, film.duration_s, *(shot.start_s for shot in film.shots)]
+    ends_s = (row.start_s, row.end_s)
+    return row.kind in SCENE_KINDS and all(min(abs(edge_s - end_s) for edge_s in edges_s) < NEAR_S for end_s in ends_s)
 
 
 def _both(tools: Tools, film: Watched, rows: Sequence[Suspect]) -> Repaired | None:
@@ -164,7 +167,9 @@ def _attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
 
 def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: Wishes) -> Iterator[Suspect]:
     """What may be wrong, the likeliest first; looked for only as long as nothing was repaired."""
-    yield from (row for row in told if row.confidence >= LIKELY)
+    likely = [row for row in told if row.confidence >= LIKELY and not _is_scene(row, film)]
+    fitting = [row for row in likely if wishes.of_sound == (row.kind in SOUND_KINDS)]
+    yield from fitting
     whole = Suspect("repeat", 0.0, film.duration_s, 0.5)
     if wishes.of_time and not wishes.same_length:
         yield whole
@@ -175,11 +180,14 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
     if not wishes.of_sound:
         yield from _suspects.colour(film)
         yield from _suspects.sharpness(tools, film)
+    yield from (row for row in likely if row not in fitting)
     if not wishes.of_time:
         yield Suspect("freeze", 0.0, film.duration_s, 0.5)
         if not wishes.same_length:
             yield whole
-    yield from (row for row in told if row.confidence < LIKELY)
+    yield from sorted(
+        (row for row in told if row not in likely), key=lambda row: wishes.of_sound != (row.kind in SOUND_KINDS)
+    )
     if not wishes.of_order:
         yield from _suspects.out_of_order(film)
 
