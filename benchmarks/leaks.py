@@ -131,10 +131,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--media", type=Path, help="the folder of shared clips; drawn shots without it")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0, help="for a replication: other seeds than the first run's")
     options = parser.parse_args()
     tasks: list[tuple[list[Seen], list[int]]] = []
     slots: list[tuple[list[Seen], int]] = []
-    for seed in range(options.seeds):
+    for number in range(options.seeds):
+        seed = options.first_seed + number
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_film(folder / f"film{seed}.mp4", seed, options.media)
@@ -144,7 +146,7 @@ def main() -> int:
                 slots += assembly_slots(film, seed, folder / "assembly", ASSEMBLY)
             except UserError as error:
                 print(f"seed {seed} is left out: {error}")
-        print(f"\rseed {seed + 1} of {options.seeds}", end="", file=sys.stderr, flush=True)
+        print(f"\rseed {number + 1} of {options.seeds}", end="", file=sys.stderr, flush=True)
     leaking = [report("sequencing", order_leaks(tasks)), report("assembly", assembly_leaks(slots))]
     print("\n" + ("LEAK: a guess beats chance" if any(leaking) else "no guess beats chance"))
     return int(any(leaking))

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from avb_mcp.tasks.builders._base import BuildRequest
-from avb_mcp.tasks.builders.registry import family_named, plan_tasks
+from avb_mcp.tasks.builders.registry import family_named, left_out, plan_tasks
 from avb_mcp.tasks.footage import Footage, open_footage
 from avb_mcp.tasks.spec import Entry, Source, sha256_of
 from avb_mcp.tasks.staging import interrupted, say_interrupted
@@ -50,6 +50,8 @@ def build_suite(
         with _progress(console) as progress:
             footage = [_opened(path, progress) for path in paths]
             plans = plan_tasks(wanted, footage, request)
+            for sentence in left_out(wanted, footage, request):
+                progress.console.print(sentence, markup=False, soft_wrap=True)
             sources = [
                 Source(name=film.name, sha256=film.sha256, licence=licence, provenance=provenance)
                 for film, (licence, provenance) in zip(footage, terms, strict=True)

@@ -17,10 +17,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from primitives._base import UserError
-from primitives._task import Family, Task
+from primitives._task import Family, Limits, Task
 
 SUITE_FILE, TASK_FILE, BRIEF_FILE = "suite.json", "task.json", "brief.md"
 TASKS, ANSWERS, MATERIALS = "tasks", "answers", "materials"
+LIMITS = Limits(time_s=1800.0, turns=200)
+"""The paper's: wall clock and turns of a rollout."""
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,79}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

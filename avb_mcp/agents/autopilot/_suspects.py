@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class Suspect:
     """Shots out of order: all shots as they should play."""
     places: list[Span] = field(default_factory=list)
     """Shots out of order: where the two groups stand now."""
+    evidence: dict[str, float] = field(default_factory=dict)
+    """Figures of the tool that found it."""
+    next: tuple[str, dict[str, Any]] | None = None
+    """The call that it names."""
 
 
 def colour(film: Watched) -> list[Suspect]:

@@ -47,6 +47,7 @@ from avb_mcp.tasks.builders.storyboard import (
     board_texts,
 )
 from avb_mcp.tasks.footage import Export, Footage, frames, open_footage, write_film
+from avb_mcp.tasks.spec import LIMITS
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, seed_of
 from primitives._base import UserError
 from primitives._task import Family, Kind, Task
@@ -147,7 +148,7 @@ class _Maker:
         duration_s = len(slots) * seconds(frame_count, film.fps)
         deliverables = clip_deliverables(Kind.PICKS, names, duration_s, slots=len(slots))
         return Made(
-            task=Task(id=self.id, family=Family.ASSEMBLY, deliverables=deliverables),
+            task=Task(id=self.id, family=Family.ASSEMBLY, deliverables=deliverables, limits=LIMITS),
             brief=assembly_brief(board),
             answer=assembly_answer(self.id, honesty=True),
         )

@@ -60,6 +60,15 @@ def plan_tasks(family: Family, footage: Sequence[Footage], request: BuildRequest
     return builder.plan(footage, request)
 
 
+def left_out(family: Family, footage: Sequence[Footage], request: BuildRequest) -> list[str]:
+    """What the plan leaves out and why, a sentence each; only repair tasks come in kinds."""
+    if family is not Family.REPAIR:
+        return []
+    from avb_mcp.tasks.builders import repair
+
+    return repair.left_out(footage, request)
+
+
 def option_named(field: str) -> str:
     """A field as the command line calls it."""
     return "--" + field.replace("_", "-")

@@ -33,10 +33,10 @@ from avb_mcp.tasks.defects._base import (
 )
 from avb_mcp.tasks.defects.registry import DEFECTS, by_name
 from avb_mcp.tasks.footage import EXPORT, RATE_HZ, Footage, Image, write_film
-from avb_mcp.tasks.spec import sha256_of
+from avb_mcp.tasks.spec import LIMITS, sha256_of
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, seed_of
 from primitives._base import UserError
-from primitives._task import Family, Limits, Task
+from primitives._task import Family, Task
 from verifiers.video_repair.anchors import measure_anchors
 from verifiers.video_repair.schema import Expected, ExpectedAudio, ExpectedVideo, Kind, ReferenceFile, TimeRange, Truth
 from verifiers.video_repair.scoring import UnmeasurableDefect
@@ -46,7 +46,6 @@ TRIES, PLACES = 5, 20
 STRETCHES = 24
 SNAP_S = 2.0
 """A stretch begins at a cut when one is this near."""
-LIMITS = Limits(time_s=1800, turns=200)
 BROKEN, GOLDEN, SOURCE = "broken.mp4", "golden.mp4", "source.mp4"
 
 
@@ -101,6 +100,12 @@ def _serving(defects: Sequence[Defect[Any]], footage: Sequence[Footage], request
     if not found:
         raise UserError(refusals[0] if refusals else "Repair tasks need a film. Give --source.")
     return found
+
+
+def left_out(footage: Sequence[Footage], request: BuildRequest) -> list[str]:
+    """The defects that no source can carry and that therefore have no task, each with the reasons."""
+    reasons = {defect.name: [refusal(source, defect, request) for source in footage] for defect in _asked(request)}
+    return [f"{name} is left out: {' '.join(told)}" for name, told in reasons.items() if all(told)]
 
 
 def refusal(footage: Footage, defect: Defect[Any], request: BuildRequest) -> str:

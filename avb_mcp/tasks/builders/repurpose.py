@@ -25,6 +25,7 @@ from avb_mcp.tasks.builders._delivery import (
 )
 from avb_mcp.tasks.builders._example_cut import write_example
 from avb_mcp.tasks.footage import Footage
+from avb_mcp.tasks.spec import LIMITS
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan
 from primitives._base import UserError
 from primitives._task import Deliverable, Family, Kind, MediaSpec, Task
@@ -114,7 +115,7 @@ class _Maker:
         if self.texts.rubric is None:
             _refuse_faults(rubric, brief, "The starter rubric")
         return Made(
-            task=Task(id=self.id, family=Family.REPURPOSE, deliverables=deliverables),
+            task=Task(id=self.id, family=Family.REPURPOSE, deliverables=deliverables, limits=LIMITS),
             brief=brief,
             answer=repurpose_answer(self.id, labels=False),
         )

@@ -29,6 +29,7 @@ from avb_mcp.tasks.builders._clip_tasks import (
     write_clips,
 )
 from avb_mcp.tasks.footage import Export, Footage, Shot, frames, sound, write_film
+from avb_mcp.tasks.spec import LIMITS
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan
 from primitives._base import UserError
 from primitives._task import Family, Kind, Task
@@ -126,7 +127,7 @@ class _Maker:
         duration_s = seconds(stretch[-1] - stretch[0], self.film.fps)
         deliverables = clip_deliverables(Kind.ORDERING, names, duration_s)
         return Made(
-            task=Task(id=self.id, family=Family.SEQUENCING, deliverables=deliverables),
+            task=Task(id=self.id, family=Family.SEQUENCING, deliverables=deliverables, limits=LIMITS),
             brief=sequencing_brief(len(names), self.request.overview),
             answer=order_answer(self.id, honesty=True),
         )

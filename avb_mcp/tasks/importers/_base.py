@@ -18,10 +18,8 @@ from avb_mcp.tasks.spec import Source, Suite, sha256_of
 from avb_mcp.tasks.staging import say_interrupted
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
 from primitives._base import UserError
-from primitives._task import Family, Limits
+from primitives._task import Family
 
-LIMITS = Limits(time_s=1800.0, turns=200)
-"""The paper's: wall clock and turns of a rollout."""
 FILMS = frozenset({".mp4", ".mov", ".mkv", ".webm", ".avi", ".mpg"})
 _MATERIAL = re.compile(r"/?(?:workspace/)?materials/([\w.\-/]*[\w\-/])")
 _CLIPS = "clips"

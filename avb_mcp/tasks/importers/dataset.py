@@ -18,7 +18,6 @@ from avb_mcp.dataset import DatasetFamily, Row, find_profile, read_rows
 from avb_mcp.tasks.answers import Answer, assembly_answer, order_answer, repair_v3_answer, repurpose_answer
 from avb_mcp.tasks.importers._base import (
     FILMS,
-    LIMITS,
     Downloads,
     Imported,
     films_in,
@@ -27,7 +26,7 @@ from avb_mcp.tasks.importers._base import (
     write_imported,
 )
 from avb_mcp.tasks.importers.fetch import Fetcher, Missing, copy_in, name_of
-from avb_mcp.tasks.spec import Suite
+from avb_mcp.tasks.spec import LIMITS, Suite
 from avb_mcp.tasks.suite import Bench, Made
 from primitives._base import UserError
 from primitives._task import Deliverable, Family, Kind, MediaSpec, Task

@@ -9,14 +9,21 @@ import numpy as np
 import pytest
 
 from avb_mcp.agents._delivery import Delivery, Span, plan_cut
+from avb_mcp.agents.autopilot._findings import next_call
 from avb_mcp.agents.autopilot._geometry import Marked, relate
 from avb_mcp.agents.autopilot._path import EXACT_UP_TO, best_order, cost_of
+from avb_mcp.agents.autopilot._repairs import ATTEMPTS, merged
 from avb_mcp.agents.autopilot._steps import steps
 from avb_mcp.agents.autopilot._storyboard import mismatch, read_storyboard
+from avb_mcp.agents.autopilot.repair import read_wishes
 from avb_mcp.agents.autopilot.repurpose import learn, read_brief
 from avb_mcp.tasks.builders._delivery import Delivery as Asked
 from avb_mcp.tasks.builders._delivery import delivery_text
+from avb_mcp.tasks.builders._repair_texts import brief as repair_brief
 from avb_mcp.tasks.builders.storyboard import Slot, Storyboard, assembly_brief
+from primitives._defects.advice import advice
+from primitives._defects.common import Finding
+from primitives._defects.kinds import KINDS
 
 
 def line_costs(count: int, seed: int) -> tuple[np.ndarray, list[int]]:
@@ -105,6 +112,35 @@ def test_a_jump_inside_a_shot_is_found_and_a_cut_or_a_drift_is_not() -> None:
         (4.0, True),
         (5.1, False),
     ]
+
+
+def test_the_call_that_a_finding_names_is_read_and_words_are_no_call() -> None:
+    finding = Finding("colour", 1.0, 2.5, 0.9)
+    named = next_call(advice(finding, "materials/broken.mp4", has_picture=True))
+    assert named == ("color_match", {"path": "materials/broken.mp4", "start_s": 1.0, "end_s": 2.5})
+    assert next_call("look with frame_grid") is None and next_call("") is None
+
+
+def test_every_kind_that_can_be_found_has_a_repair_but_lost_sound() -> None:
+    assert set(KINDS) - set(ATTEMPTS) == {"dropout"}
+
+
+def test_stretches_that_overlap_or_lie_close_are_one() -> None:
+    spans = [Span(5.0, 6.0), Span(1.0, 2.0), Span(1.5, 3.0)]
+    assert merged(spans) == [Span(1.0, 3.0), Span(5.0, 6.0)]
+    assert merged(spans, apart_s=2.0) == [Span(1.0, 6.0)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "cuts", "wished"),
+    [("h1", True, (True, False, False)), ("h1", False, (False, True, False)), ("v3", False, (False, False, True))],
+)
+def test_the_builders_own_repair_briefs_tell_what_may_be_handed_in(
+    scheme: str, cuts: bool, wished: tuple[bool, bool, bool]
+) -> None:
+    wishes = read_wishes(repair_brief(np.random.default_rng(1), ["It hums to my ear."], scheme, cuts=cuts))
+    assert (wishes.cuts, wishes.same_length, wishes.several) == wished
+    assert wishes.of_sound and not wishes.of_order
 
 
 def test_the_storyboard_of_a_built_brief_is_read_back_slot_by_slot() -> None:

@@ -15,16 +15,15 @@ from avb_mcp.attacks.repair import build as build_repair
 from avb_mcp.attacks.repair_v3 import GRADE
 from avb_mcp.attacks.repair_v3 import build as build_v3
 from avb_mcp.tasks.answers import load_answer, order_answer
-from avb_mcp.tasks.spec import Source, Suite
+from avb_mcp.tasks.spec import LIMITS, Source, Suite
 from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
-from primitives._task import Deliverable, Family, Kind, Limits, MediaSpec, Task
+from primitives._task import Deliverable, Family, Kind, MediaSpec, Task
 from verifiers.video_repair.schema import Kind as Defect
 
 SOURCES = [
     Source(name="a.mp4", sha256="a" * 64, licence="CC0", provenance="drawn"),
     Source(name="b.mp4", sha256="b" * 64, licence="CC0", provenance="drawn"),
 ]
-LIMITS = Limits(time_s=1800, turns=200)
 CLIPS = 4
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from avb_mcp.score import score_workspace
 from avb_mcp.tasks.builders._base import BuildRequest
-from avb_mcp.tasks.builders.repair import kinds, pick_stretch, plan
+from avb_mcp.tasks.builders.repair import kinds, left_out, pick_stretch, plan
 from avb_mcp.tasks.defects._base import Needs
 from avb_mcp.tasks.defects.registry import by_name
 from avb_mcp.tasks.footage import Footage, open_footage, write_film
@@ -150,12 +150,15 @@ def test_all_kinds_take_their_turn_over_all_sources(film: Footage) -> None:
     assert len({item.id for item in plans}) == 23 and all("repair-" in item.id for item in plans)
 
 
-def test_kinds_that_no_source_can_carry_are_left_out_unless_asked_for_by_name(tmp_path: Path) -> None:
+def test_kinds_that_no_source_can_carry_are_left_out_with_the_reason_unless_asked_for_by_name(tmp_path: Path) -> None:
     silent = open_footage(spoken_film(tmp_path / "silent.mp4", (160,), sound=False))
-    plans = plan([silent], request_of(count=8, min_s=8))
-    assert {item.builder for item in plans} == {
-        f"repair/{kind}" for kind in ("colour_shift", "blur", "lost_sharpness", "repeated_frames")
-    }
+    request = request_of(count=8, min_s=8)
+    plans = plan([silent], request)
+    built = {"colour_shift", "blur", "lost_sharpness", "repeated_frames"}
+    assert {item.builder for item in plans} == {f"repair/{kind}" for kind in built}
+    told = left_out([silent], request)
+    assert {sentence.split()[0] for sentence in told} == set(kinds("h1")) - built
+    assert "room_echo is left out: silent.mp4 has no sound, which room_echo needs." in told
 
 
 @pytest.mark.parametrize(
