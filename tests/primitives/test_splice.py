@@ -111,3 +111,16 @@ def test_where_a_splice_cannot_be_done_the_frames_are_encoded_hardly_visibly(fol
     ]
     assert report.frames_encoded > 0
     assert 10 * np.log10(1023**2 / max(errors)) > 48
+
+
+@pytest.mark.parametrize(("level", "stored"), [("10", False), ("11", True)])
+def test_pictures_are_stored_without_loss_only_where_the_level_has_room_for_one(
+    folder: Path, level: str, stored: bool
+) -> None:
+    film = make(folder / "materials/a.mp4", f"bframes=2:ref=2:keyint=40:level={level}", "main")
+    before = decoded(film)
+    out, report = changed(folder, film, range(18, 31))
+    same = [n for n, (a, b) in enumerate(zip(before, decoded(out), strict=True)) if np.array_equal(a[1], b[1])]
+    assert (len(same) == FRAMES - 13) is stored
+    assert any("level allows" in reason for reason in report.reasons) is not stored
+    assert any("without loss" in note for note in report.notes) is stored
