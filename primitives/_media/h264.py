@@ -173,7 +173,7 @@ class Bits:
     """Reads bits and Exp-Golomb numbers."""
 
     def __init__(self, data: bytes) -> None:
-        self._text = "".join(f"{byte:08b}" for byte in data)
+        self._text = f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}" if data else ""
         self.at = 0
         """How many bits were read."""
 
