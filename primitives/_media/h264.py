@@ -188,10 +188,12 @@ class Bits:
     def ue(self) -> int:
         """An unsigned Exp-Golomb number."""
         one = self._text.find("1", self.at)
-        if one < 0:
+        zeros = one - self.at
+        end = one + zeros + 1
+        if one < 0 or end > len(self._text):
             raise NotH264("a parameter set is cut short")
-        zeros, self.at = one - self.at, one
-        return self.take(zeros + 1) - 1
+        self.at = end
+        return int(self._text[one:end], 2) - 1 if zeros else 0
 
     def se(self) -> int:
         """A signed Exp-Golomb number."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from av.packet import Packet
 from av.video.stream import VideoStream
@@ -153,6 +153,5 @@ def _decodes(pictures: dict[int, _Picture], needed: set[int], spared: frozenset[
             if picture.is_b and any(reference.packet in spared for reference in buffer.pictures):
                 return False
         if head.reference:
-            orders = None if place in spared else head.unmarked
-            buffer.mark(replace(head, unmarked=orders), Reference(place, head.frame_num, picture.poc), strict=False)
+            buffer.mark(head, Reference(place, head.frame_num, picture.poc), strict=False, lost=place in spared)
     return True

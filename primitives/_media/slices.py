@@ -13,7 +13,7 @@ from primitives._media.h264 import HIGH_PROFILES, Bits, NotH264, nal_type
 CODED_SLICES = (1, 5)
 IDR_SLICE = 5
 P_SLICE, B_SLICE, I_SLICE = 0, 1, 2
-_HEADER_BYTES = 400
+_HEADER_BYTES, _LONGEST_HEADER_BYTES = 32, 400
 Changes = tuple[tuple[tuple[int, int], ...], ...]
 
 
@@ -119,7 +119,14 @@ class Reader:
         self.sequence = read_sequence(sps[used.pop()])
 
     def slice(self, nal: bytes) -> Slice:
-        bits, sequence = Bits(unescaped(nal[:_HEADER_BYTES])[1:]), self.sequence
+        """The header of a slice; nearly all are short."""
+        try:
+            return self._slice(nal, _HEADER_BYTES)
+        except NotH264:
+            return self._slice(nal, _LONGEST_HEADER_BYTES)
+
+    def _slice(self, nal: bytes, read_bytes: int) -> Slice:
+        bits, sequence = Bits(unescaped(nal[:read_bytes])[1:]), self.sequence
         idr, reference = nal_type(nal) == IDR_SLICE, bool(nal[0] >> 5 & 3)
         bits.ue()
         kind, set_id = bits.ue() % 5, bits.ue()

@@ -52,6 +52,7 @@ class Buffer:
     count: int
     """Frame numbers run up to this."""
     pictures: list[Reference] = field(default_factory=list)
+    """In decoding order, which is that of frame numbers."""
 
     def lists(self, head: Slice, frame_num: int, poc: int) -> tuple[list[int | None], list[int | None]]:
         """The packets in the two reference lists, as far as they are used."""
@@ -62,7 +63,7 @@ class Buffer:
             if len(starts[1]) > 1 and starts[0] == starts[1]:
                 starts[1] = [starts[1][1], starts[1][0], *starts[1][2:]]
         else:
-            starts = [sorted(self.pictures, key=lambda p: -self._number(p, frame_num)), []]
+            starts = [self.pictures[::-1], []]
         first, second = (
             self._changed(start, head.changes[n], head.active[n], frame_num) for n, start in enumerate(starts)
         )
@@ -92,17 +93,17 @@ class Buffer:
             for distance in distances
         ]
 
-    def mark(self, head: Slice, picture: Reference, strict: bool = True) -> None:
-        """Take a reference picture in, by its own orders or instead of the oldest."""
+    def mark(self, head: Slice, picture: Reference, strict: bool = True, lost: bool = False) -> None:
+        """Take a reference picture in, by its own orders (`strict`: which must make sense) or instead of the oldest."""
         if head.idr:
             self.pictures.clear()
-        elif head.unmarked is not None:
+        elif head.unmarked is not None and not lost:
             gone = self.named(head.unmarked, picture.frame_num)
             if strict and None in gone:
                 raise NotH264("a reference is missing")
             self.pictures = [p for p in self.pictures if p.packet not in gone]
         while len(self.pictures) >= max(self.size, 1):
-            self.pictures.remove(min(self.pictures, key=lambda p: self._number(p, picture.frame_num)))
+            del self.pictures[0]
         self.pictures.append(picture)
 
 
