@@ -72,7 +72,7 @@ def split(payload: bytes, length_bytes: int) -> Iterator[bytes]:
     while at + length_bytes <= len(payload):
         size = int.from_bytes(payload[at : at + length_bytes], "big")
         at += length_bytes
-        if size:
+        if size and at < len(payload):
             yield payload[at : at + size]
         at += size
 

@@ -44,3 +44,15 @@ def test_b_pictures_that_only_their_neighbours_lean_on_are_passed_over(tmp_path:
 def test_b_pictures_that_p_pictures_lean_on_are_decoded(tmp_path: Path) -> None:
     film = make(tmp_path / "a.mp4", "bframes=3:ref=6:b-pyramid=normal:b-adapt=0:keyint=64")
     assert not spared(film, 60)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"\x00\x00\x00\x09", b"\x00\x00\x00\x02\x41", b"\x00\x00\x00\x09\x41" + bytes(8)]
+)
+def test_nothing_is_passed_over_where_the_headers_are_damaged(tmp_path: Path, damage: bytes) -> None:
+    film = make(tmp_path / "a.mp4", "bframes=3:ref=1:b-pyramid=normal:b-adapt=0:keyint=64")
+    with av.open(str(film)) as container:
+        stream = container.streams.video[0]
+        payloads = [bytes(packet) for packet in container.demux(stream) if packet.size]
+        sparing = Sparing(stream.codec_context.extradata)
+        assert not sparing.spared([*payloads[:20], damage, *payloads[21:61]], [60])
