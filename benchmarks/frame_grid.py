@@ -4,7 +4,8 @@
 
 Without a film it makes one: an hour of 640x360 H.264, B-frames, a keyframe every ten seconds. Peers: OpenCV seeking
 (the same frames), and ffmpeg's `fps,scale,tile` (from the PyPI package imageio-ffmpeg, installed into a scratch
-folder). Each runs in a process of its own, so that CPU time and peak memory are its own.
+folder). Each runs in a process of its own, so that CPU time and peak memory are its own;
+imports are counted, those of the other tools, which a server loads once, are not.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ import json, sys
 from pathlib import Path
 from avb_mcp.workspace import Workspace
 from primitives._base import Call
-from primitives.registry import by_name
+from primitives.frame_grid import PRIMITIVE
 film = Path(sys.argv[1])
-answer = by_name()["frame_grid"].call({"path": film.name, "count": 64}, Call(Workspace(film.parent)))
+answer = PRIMITIVE.call({"path": film.name, "count": 64}, Call(Workspace(film.parent)))
 Path(sys.argv[2]).write_text(json.dumps([cell.frame for cell in answer.result.cells]))
 """
 OPENCV = """

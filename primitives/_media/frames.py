@@ -22,6 +22,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from primitives._base import UserError
+from primitives._media.needed import Sparing
 from primitives._media.scan import Scan
 from primitives._media.source import open_media, video_stream
 from primitives._media.timeline import Timeline
@@ -143,18 +144,24 @@ def _decode_stretches(
         assert stream is not None
         if not cropped:
             stream.codec_context.options = {**stream.codec_context.options, "apply_cropping": "0"}
+        sparing = Sparing(stream.codec_context.extradata if stream.codec_context.name == "h264" else None)
         for stretch in stretches:
-            yield from _decode_stretch(container, stream, timeline, stretch, check)
+            yield from _decode_stretch(container, stream, timeline, stretch, sparing, check)
 
 
 def _decode_stretch(
-    container: InputContainer, stream: VideoStream, timeline: Timeline, stretch: Stretch, check: Callable[[], None]
+    container: InputContainer,
+    stream: VideoStream,
+    timeline: Timeline,
+    stretch: Stretch,
+    sparing: Sparing,
+    check: Callable[[], None],
 ) -> Iterator[Shown]:
     waiting = deque((int(timeline.pts[number]), number) for number in stretch.frames)
     last: VideoFrame | None = None
     last_pts = 0
     for start_pts in _starts(timeline, stretch.decode_from_pts):
-        for frame in _frames_from(container, stream, timeline, start_pts, {pts for pts, _ in waiting}):
+        for frame in _frames_from(container, stream, timeline, start_pts, {pts for pts, _ in waiting}, sparing):
             check()
             if frame is None or frame.pts is None:
                 continue
@@ -191,15 +198,22 @@ def decode_from(
 
 
 def _frames_from(
-    container: InputContainer, stream: VideoStream, timeline: Timeline, start_pts: int, wanted_pts: set[int]
+    container: InputContainer,
+    stream: VideoStream,
+    timeline: Timeline,
+    start_pts: int,
+    wanted_pts: set[int],
+    sparing: Sparing,
 ) -> Iterator[VideoFrame | None]:
     """Frames from a keyframe on, wanted ones never skipped; None while a packet gives none."""
     context = stream.codec_context
     skips = context.name in SKIPPING_DECODERS
     whole = not WHOLE_FRAME_FORMATS.isdisjoint(container.format.name.split(","))
     missing: set[int | None] = {*wanted_pts}
-    for packet in _packets_from(container, stream, timeline, start_pts):
-        context.skip_frame = "NONREF" if skips and packet.size and packet.pts not in wanted_pts else "DEFAULT"
+    packets = _packets_from(container, stream, timeline, start_pts)
+    for packet, spared in sparing.marked(packets, wanted_pts if whole else set()):
+        passes = skips and packet.size and packet.pts not in wanted_pts
+        context.skip_frame = "BIDIR" if spared else "NONREF" if passes else "DEFAULT"
         frames = _decode(packet)
         yield from frames if frames else (None,)
         missing.discard(packet.pts)

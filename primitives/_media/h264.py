@@ -72,7 +72,7 @@ def split(payload: bytes, length_bytes: int) -> Iterator[bytes]:
     while at + length_bytes <= len(payload):
         size = int.from_bytes(payload[at : at + length_bytes], "big")
         at += length_bytes
-        if size:
+        if size and at < len(payload):
             yield payload[at : at + size]
         at += size
 
@@ -173,7 +173,7 @@ class Bits:
     """Reads bits and Exp-Golomb numbers."""
 
     def __init__(self, data: bytes) -> None:
-        self._text = "".join(f"{byte:08b}" for byte in data)
+        self._text = f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}" if data else ""
         self.at = 0
         """How many bits were read."""
 
@@ -188,10 +188,12 @@ class Bits:
     def ue(self) -> int:
         """An unsigned Exp-Golomb number."""
         one = self._text.find("1", self.at)
-        if one < 0:
+        zeros = one - self.at
+        end = one + zeros + 1
+        if one < 0 or end > len(self._text):
             raise NotH264("a parameter set is cut short")
-        zeros, self.at = one - self.at, one
-        return self.take(zeros + 1) - 1
+        self.at = end
+        return int(self._text[one:end], 2) - 1 if zeros else 0
 
     def se(self) -> int:
         """A signed Exp-Golomb number."""

@@ -106,6 +106,8 @@ def _copyable(
 def _edge_reasons(pieces: Sequence[Piece], plan: smart.SmartPlan) -> Iterator[str]:
     if plan.encodes_unchanged:
         yield "groups of pictures that a cut splits are encoded up to the next IDR picture"
+    if plan.beyond_level:
+        yield "stored without loss their pictures would be larger than the film's H.264 level allows"
     if any(piece.change is not None for piece in pieces):
         yield "changed frames are encoded"
     if any(piece.speed != 1 for piece in pieces):

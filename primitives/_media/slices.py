@@ -13,7 +13,9 @@ from primitives._media.h264 import HIGH_PROFILES, Bits, NotH264, nal_type
 CODED_SLICES = (1, 5)
 IDR_SLICE = 5
 P_SLICE, B_SLICE, I_SLICE = 0, 1, 2
-_HEADER_BYTES = 400
+_HEADER_BYTES, _LONGEST_HEADER_BYTES = 32, 400
+_MOST_BITS, _MOST_ACTIVE = 16, 32
+"""What the standard allows: bits of a frame's numbers, entries of a reference list."""
 Changes = tuple[tuple[tuple[int, int], ...], ...]
 
 
@@ -87,6 +89,8 @@ def read_sequence(sps: bytes) -> Sequence:
     poc_bits = bits.ue() + 4 if poc_type == 0 else 0
     references, gaps = bits.ue(), bits.take(1)
     width, height, frames_only = bits.ue() + 1, bits.ue() + 1, bits.take(1)
+    if max(frame_num_bits, poc_bits) > _MOST_BITS:
+        raise NotH264("numbers longer than there are")
     if not plain or poc_type == 1 or gaps or not frames_only:
         raise NotH264("a sequence other than plain progressive 8-bit 4:2:0")
     return Sequence(frame_num_bits, poc_type, poc_bits, references, width, height)
@@ -119,7 +123,14 @@ class Reader:
         self.sequence = read_sequence(sps[used.pop()])
 
     def slice(self, nal: bytes) -> Slice:
-        bits, sequence = Bits(unescaped(nal[:_HEADER_BYTES])[1:]), self.sequence
+        """The header of a slice; nearly all are short."""
+        try:
+            return self._slice(nal, _HEADER_BYTES)
+        except NotH264:
+            return self._slice(nal, _LONGEST_HEADER_BYTES)
+
+    def _slice(self, nal: bytes, read_bytes: int) -> Slice:
+        bits, sequence = Bits(unescaped(nal[:read_bytes])[1:]), self.sequence
         idr, reference = nal_type(nal) == IDR_SLICE, bool(nal[0] >> 5 & 3)
         bits.ue()
         kind, set_id = bits.ue() % 5, bits.ue()
@@ -153,6 +164,8 @@ def _lists(bits: Bits, kind: int, pps: PictureSet) -> tuple[tuple[int, int], Cha
         first = bits.ue() + 1
         second = bits.ue() + 1 if kind == B_SLICE else second
     active = (first, second if kind == B_SLICE else 0)
+    if max(active) > _MOST_ACTIVE:
+        raise NotH264("more references than there are")
     changes: list[tuple[tuple[int, int], ...]] = []
     for used in active:
         steps: list[tuple[int, int]] = []

@@ -36,7 +36,7 @@ from primitives._media.film import Film
 from primitives._media.packets import PacketIndex, PacketReader, packet_reader
 from primitives._media.pictures import pictures
 from primitives._media.source import open_media, video_stream
-from primitives._media.splicing import Spliced, plan_spliced, spliced_packets, unchanged_apart
+from primitives._media.splicing import Spliced, beyond_level, plan_spliced, spliced_packets, unchanged_apart
 
 MAX_PARAMETER_ID = 31
 UNCHANGED_CRF = 4
@@ -70,6 +70,12 @@ class SmartPlan:
     def encodes_unchanged(self) -> bool:
         """Whether frames of a film are encoded although they stay as they are."""
         return any(span.straight for block in self.blocks if isinstance(block, Encoded) for span in block.spans)
+
+    @property
+    def beyond_level(self) -> bool:
+        """Whether some of them are because storing them without loss takes more than the level allows."""
+        unchanged = [block.spans[0].piece for block in self.blocks if isinstance(block, Encoded) and block.unchanged]
+        return any(beyond_level(self.indexes[piece]) for piece in unchanged if piece in self.indexes)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -75,7 +75,9 @@ def add_encoded_sound(
 ) -> Iterator[Packet[Stream]]:
     """A new stream and its packets: the edit's sound, encoded once."""
     encoder, bit_rate = audio_encoder_settings(sound)
-    stream = container.add_stream(encoder, rate=sound.rate_hz, layout=sound.layout)
+    # Beside the default coder, which models hearing, this one stays nearer to the wave (5 to 9 dB) for less work.
+    options = {"aac_coder": "fast"} if encoder == "aac" else None
+    stream = container.add_stream(encoder, rate=sound.rate_hz, options=options, layout=sound.layout)
     assert isinstance(stream, AudioStream)
     if bit_rate:
         stream.bit_rate = bit_rate

@@ -38,20 +38,21 @@ class Step:
 
 
 @dataclass
-class _Reference:
+class Reference:
     packet: int
     frame_num: int
     poc: int
 
 
 @dataclass
-class _Buffer:
+class Buffer:
     """The decoder's reference pictures (8.2.4, 8.2.5), progressive and short-term only."""
 
     size: int
     count: int
     """Frame numbers run up to this."""
-    pictures: list[_Reference] = field(default_factory=list)
+    pictures: list[Reference] = field(default_factory=list)
+    """In decoding order, which is that of frame numbers."""
 
     def lists(self, head: Slice, frame_num: int, poc: int) -> tuple[list[int | None], list[int | None]]:
         """The packets in the two reference lists, as far as they are used."""
@@ -62,17 +63,17 @@ class _Buffer:
             if len(starts[1]) > 1 and starts[0] == starts[1]:
                 starts[1] = [starts[1][1], starts[1][0], *starts[1][2:]]
         else:
-            starts = [sorted(self.pictures, key=lambda p: -self._number(p, frame_num)), []]
+            starts = [self.pictures[::-1], []]
         first, second = (
             self._changed(start, head.changes[n], head.active[n], frame_num) for n, start in enumerate(starts)
         )
         return first, second
 
-    def _number(self, picture: _Reference, frame_num: int) -> int:
+    def _number(self, picture: Reference, frame_num: int) -> int:
         return picture.frame_num - (self.count if picture.frame_num > frame_num else 0)
 
     def _changed(
-        self, start: list[_Reference], steps: tuple[tuple[int, int], ...], used: int, frame_num: int
+        self, start: list[Reference], steps: tuple[tuple[int, int], ...], used: int, frame_num: int
     ) -> list[int | None]:
         packets: list[int | None] = [*(p.packet for p in start[:used])]
         packets += [None] * (used - len(packets))
@@ -92,17 +93,17 @@ class _Buffer:
             for distance in distances
         ]
 
-    def mark(self, head: Slice, picture: _Reference) -> None:
-        """Take a reference picture in, by its own orders or instead of the oldest."""
+    def mark(self, head: Slice, picture: Reference, strict: bool = True, lost: bool = False) -> None:
+        """Take a reference picture in, by its own orders (`strict`: which must make sense) or instead of the oldest."""
         if head.idr:
             self.pictures.clear()
-        elif head.unmarked is not None:
+        elif head.unmarked is not None and not lost:
             gone = self.named(head.unmarked, picture.frame_num)
-            if None in gone:
+            if strict and None in gone:
                 raise NotH264("a reference is missing")
             self.pictures = [p for p in self.pictures if p.packet not in gone]
         while len(self.pictures) >= max(self.size, 1):
-            self.pictures.remove(min(self.pictures, key=lambda p: self._number(p, picture.frame_num)))
+            del self.pictures[0]
         self.pictures.append(picture)
 
 
@@ -115,11 +116,11 @@ class _Leans:
     gone: list[int | None]
 
 
-def _leans(buffer: _Buffer, head: Slice, frame_num: int, poc: int) -> _Leans:
+def _leans(buffer: Buffer, head: Slice, frame_num: int, poc: int) -> _Leans:
     return _Leans(*buffer.lists(head, frame_num, poc), buffer.named(head.unmarked or (), frame_num))
 
 
-class _Orders:
+class Orders:
     """Order counts of pictures in decoding order (8.2.1)."""
 
     def __init__(self, reader: Reader) -> None:
@@ -162,14 +163,14 @@ class _Splicer:
     def __init__(self, reader: Reader, frames: range) -> None:
         size, count = reader.sequence.reference_frames, 1 << reader.sequence.frame_num_bits
         self._reader, self._frames, self._count = reader, frames, count
-        self._old, self._new = _Buffer(size, count), _Buffer(size, count)
+        self._old, self._new = Buffer(size, count), Buffer(size, count)
         self._steps: list[Step] = []
         self._as_coded: set[int | None] = set()
         self._origin: int | None = None
         self._last_num, self._last_was_reference = 0, False
 
     def steps(self, group: Sequence[Coded]) -> list[Step]:
-        orders = _Orders(self._reader)
+        orders = Orders(self._reader)
         pocs = [orders.of(coded.slices[0]) for coded in group]
         first = next(number for number, coded in enumerate(group) if coded.frame == self._frames.start)
         started = False
@@ -182,14 +183,14 @@ class _Splicer:
                 self._start(group[first], pocs[first])
             leans = [_leans(self._old, head, head.frame_num, pocs[number]) for head in coded.slices]
             if coded.slices[0].reference:
-                self._old.mark(coded.slices[0], _Reference(coded.packet, coded.slices[0].frame_num, pocs[number]))
+                self._old.mark(coded.slices[0], Reference(coded.packet, coded.slices[0].frame_num, pocs[number]))
             if wanted and number != first:
                 self._write(coded, pocs[number], leans)
         return self._steps
 
     def _start(self, coded: Coded, poc: int) -> None:
         self._origin = poc
-        self._new.pictures = [_Reference(coded.packet, 0, 0)]
+        self._new.pictures = [Reference(coded.packet, 0, 0)]
         self._last_num, self._last_was_reference = 0, True
         head = Head(True, True, coded.slices[0].set_id, 0, 0, ())
         self._steps.append(Step(coded.packet, coded.frame, False, head))
@@ -201,7 +202,7 @@ class _Splicer:
         copied = self._can_copy(coded, number, new_poc, leans)
         if copied:
             self._as_coded.add(coded.packet)
-        picture = _Reference(coded.packet, number, new_poc)
+        picture = Reference(coded.packet, number, new_poc)
         gone: tuple[int, ...] = ()
         if head.reference and copied:
             self._new.mark(head, picture)

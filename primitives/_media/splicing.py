@@ -13,6 +13,7 @@ from primitives._edit_plan import Encoded, Span
 from primitives._media import h264
 from primitives._media.film import Film
 from primitives._media.frames import decode_straight
+from primitives._media.levels import picture_fits
 from primitives._media.packets import PacketIndex, PacketReader
 from primitives._media.pcm import pcm_picture
 from primitives._media.planes import read_planes
@@ -66,6 +67,8 @@ def plan_spliced(span: Span, index: PacketIndex, packets: PacketReader, check: C
     starts = starts[starts <= wanted[0]] if len(wanted) == len(frames) else starts[:0]
     if not len(starts) or wanted[-1] - starts[-1] > MOST_PACKETS:
         return None
+    if beyond_level(index):
+        return None
     try:
         reader = Reader(index.sets.sps, index.sets.pps)
         first, group = int(starts[-1]), []
@@ -79,6 +82,15 @@ def plan_spliced(span: Span, index: PacketIndex, packets: PacketReader, check: C
         return None
     steps = plan_splice(group, frames, reader)
     return Spliced(span, steps, reader) if steps else None
+
+
+def beyond_level(index: PacketIndex) -> bool:
+    """Whether a picture without loss is larger than the film's level lets a picture be."""
+    try:
+        size = Reader(index.sets.sps, index.sets.pps).sequence.picture_bytes
+    except h264.NotH264:
+        return False
+    return not picture_fits(index.facts.profile_idc, index.facts.level_idc, size)
 
 
 def _slices(payload: bytes) -> Iterator[bytes]:

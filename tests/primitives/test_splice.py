@@ -1,6 +1,5 @@
 """Splices: a change in the middle of a group leaves every other frame bit for bit, whatever encoded the film."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -13,41 +12,7 @@ from primitives._base import Call
 from primitives._edit import OutputSpec, Piece, RenderReport
 from primitives._media.render import render
 from tests.edits import decoded
-from tests.scenery import landscape
-
-FRAMES = 64
-ENCODERS = {
-    "reference B pictures": "bframes=3:ref=3:b-pyramid=normal:keyint=40",
-    "strict pyramid": "bframes=7:ref=4:b-pyramid=strict:b-adapt=0:keyint=40",
-    "one reference": "bframes=2:ref=1:keyint=50:weightp=0",
-    "no B pictures": "bframes=0:ref=4:keyint=64",
-    "weights": "bframes=3:ref=5:weightp=2:weightb=1:keyint=64",
-    "CAVLC": "cabac=0:bframes=3:ref=2:keyint=40",
-    "slices": "slices=4:bframes=3:ref=3:keyint=40",
-    "temporal direct": "direct=temporal:bframes=3:ref=3:keyint=40",
-    "no 8x8, no deblocking": "8x8dct=0:no-deblock=1:bframes=3:ref=6:keyint=64",
-    "open groups": "open-gop=1:bframes=3:ref=3:keyint=16",
-    "intra refresh": "intra-refresh=1:ref=3:bframes=2:keyint=30",
-    "many references": "ref=16:bframes=3:keyint=64",
-}
-
-
-def make(path: Path, params: str, profile: str = "high", size_px: tuple[int, int] = (150, 84)) -> Path:
-    """A pan over texture with something that moves on its own. The size is no multiple of a macroblock."""
-    width, height = size_px
-    scene = landscape(3, width_px=width + FRAMES, height_px=height)
-    with av.open(str(path), "w") as container:
-        options = {"x264-params": f"{params}:scenecut=0:threads=1", "profile": profile, "crf": "24"}
-        video = container.add_stream("libx264", rate=25, options=options)
-        video.width, video.height, video.pix_fmt = width, height, "yuv420p"
-        for number in range(FRAMES):
-            picture = np.ascontiguousarray(scene[:, number // 2 : number // 2 + width])
-            cv2.circle(picture, (10 + number * 2, 30 + number % 7), 12, (240, 30, number * 3), -1)
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, 25)
-            container.mux(video.encode(frame))
-        container.mux(video.encode(None))
-    return path
+from tests.x264_films import ENCODERS, FRAMES, make
 
 
 def darkened(frame: av.VideoFrame, number: int) -> av.VideoFrame:
@@ -111,3 +76,16 @@ def test_where_a_splice_cannot_be_done_the_frames_are_encoded_hardly_visibly(fol
     ]
     assert report.frames_encoded > 0
     assert 10 * np.log10(1023**2 / max(errors)) > 48
+
+
+@pytest.mark.parametrize(("level", "stored"), [("10", False), ("11", True)])
+def test_pictures_are_stored_without_loss_only_where_the_level_has_room_for_one(
+    folder: Path, level: str, stored: bool
+) -> None:
+    film = make(folder / "materials/a.mp4", f"bframes=2:ref=2:keyint=40:level={level}", "main")
+    before = decoded(film)
+    out, report = changed(folder, film, range(18, 31))
+    same = [n for n, (a, b) in enumerate(zip(before, decoded(out), strict=True)) if np.array_equal(a[1], b[1])]
+    assert (len(same) == FRAMES - 13) is stored
+    assert any("level allows" in reason for reason in report.reasons) is not stored
+    assert any("without loss" in note for note in report.notes) is stored
