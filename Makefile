@@ -5,13 +5,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 EXTRAS := dev,verify,denoise
+# Tests run side by side already: threads of their own would only get into each other's way.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 OPENCV_FOR_THREADS_NUM=1
 
-.PHONY: demo test check docs test-mcp test-harness clean
+.PHONY: demo test test-slow check docs test-mcp test-harness clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          draw a film, build a task of every family, let agents try them, write a page"
 	@echo "make test          run the tests"
+	@echo "make test-slow     the long sweeps over odd input and attacks"
 	@echo "make check         lint, types, import contracts, generated docs"
 	@echo "make docs          write the generated parts of README and docs/ anew"
 	@echo "make test-mcp      MCP Inspector and the MCP conformance suite (from npm)"
@@ -30,7 +33,10 @@ demo: $(STAMP)
 	@$(BIN)/avb-mcp demo --out demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto -m "not harness and not conformance"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "not harness and not conformance and not slow"
+
+test-slow: $(STAMP)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m slow
 
 check: $(STAMP)
 	$(BIN)/ruff check .

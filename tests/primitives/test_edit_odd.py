@@ -13,6 +13,8 @@ from primitives._base import Call, UserError
 from primitives.registry import by_name
 from tests.media import SHARED_MEDIA, make_film, make_sound
 
+pytestmark = pytest.mark.slow
+
 LONGEST_S = 1.2
 TOOLS: dict[str, Callable[[float], dict[str, Any]]] = {
     "scene_cuts": lambda end_s: {"end_s": end_s, "sheet": True},

@@ -10,6 +10,8 @@ from primitives._media.sound_source import open_sound
 from tests.media import make_film
 from tests.sounds import RATE_HZ, decaying_room, voice, with_clipping, with_room, with_window, write_wave
 
+pytestmark = pytest.mark.slow
+
 WINDOW = slice(5 * RATE_HZ, 9 * RATE_HZ)
 
 

@@ -130,6 +130,7 @@ def test_only_agents_that_say_so_are_told_where_the_answers_are(suite: Path, tmp
     assert [agent.name for agent in AGENTS if agent.sees_answers] == ["oracle"]
 
 
+@pytest.mark.slow
 def test_every_trick_of_a_vandal_gets_what_it_must(suite: Path, runs: list[Run], tmp_path: Path) -> None:
     task = next(run.task for run in runs if run.family == "assembly")
     found = run_vandals(suite, cases_of(suite, [task]), tmp_path, lambda *_: None)
