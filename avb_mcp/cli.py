@@ -15,6 +15,7 @@ import typer
 from avb_mcp import __version__, cli_tasks
 from avb_mcp.agents import cli_try
 from avb_mcp.experiments import cli_run
+from avb_mcp.harbor import cli_harbor
 from avb_mcp.report import cli_report
 from primitives._base import UserError
 
@@ -155,19 +156,20 @@ def score(
     profiles: Annotated[Path | None, typer.Option(help="Repair rows: the folder of the cells' profiles.")] = None,
     labels: Annotated[Path | None, typer.Option(help="Recap rows: human answers by item id.")] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the verdict to this file.")] = None,
+    reward: Annotated[Path | None, typer.Option(help='Also write the score alone, as {"reward": 0.5}.')] = None,
 ) -> None:
     """Score a task folder by its answers, or a submission by a row of the public dataset."""
     from avb_mcp.score import report, score_workspace
 
     of_dataset = (dataset, task_id, submission, source, profiles, labels)
     if workspace and answers and all(value is None for value in of_dataset):
-        sys.exit(report(score_workspace(workspace, answers), out))
+        sys.exit(report(score_workspace(workspace, answers), out, reward))
     if dataset is None or task_id is None or submission is None or workspace or answers:
         raise UserError("Give a task folder and --answers, or --dataset with --task-id and --submission.")
     from avb_mcp.dataset import load_row, score_row
 
     row = load_row(dataset, task_id)
-    sys.exit(report(score_row(row, submission, source=source, profiles=profiles, labels=labels), out))
+    sys.exit(report(score_row(row, submission, source=source, profiles=profiles, labels=labels), out, reward))
 
 
 @app.command()
@@ -184,5 +186,5 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-for _commands in (cli_tasks, cli_try, cli_run, cli_report):
+for _commands in (cli_tasks, cli_try, cli_run, cli_report, cli_harbor):
     _commands.register(app)

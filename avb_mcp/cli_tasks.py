@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from avb_mcp.harbor import cli_harbor
 from primitives._base import UserError
 
 SuiteFolder = Annotated[Path, typer.Argument(help="The suite's folder.")]
@@ -29,6 +30,7 @@ def register(app: typer.Typer) -> None:
     importing = typer.Typer(no_args_is_help=True, help="Make tasks of others into a suite.")
     importing.command(name="dataset")(import_dataset)
     importing.command(name="release")(import_release)
+    importing.command(name="harbor-job")(cli_harbor.import_job)
     app.add_typer(importing, name="import")
 
 

@@ -7,6 +7,7 @@ the answers is status `error`. The two never mix: a broken answer is no zero, an
 from __future__ import annotations
 
 import hashlib
+import json
 import stat
 import sys
 import traceback
@@ -78,12 +79,18 @@ def seal_facts(workspace: Path, outputs: Path) -> dict[str, object]:
     return {"sealed": True, "intact": not changed, "changed": changed}
 
 
-def report(verdict: Verdict, out: Path | None) -> int:
-    """The verdict as JSON on stdout (and in `out`), as a short table on stderr; the exit code."""
+def report(verdict: Verdict, out: Path | None, reward: Path | None = None) -> int:
+    """The verdict as JSON on stdout (and in `out`), as a short table on stderr; the exit code.
+
+    `reward` gets the score alone, and nothing at all where there is none: a missing score is no zero.
+    """
     text = verdict.model_dump_json(indent=2) + "\n"
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, encoding="utf-8")
+    if reward is not None and verdict.score is not None:
+        reward.parent.mkdir(parents=True, exist_ok=True)
+        reward.write_text(json.dumps({"reward": verdict.score}) + "\n", encoding="utf-8")
     sys.stdout.write(text)
     sys.stdout.flush()
     _print_table(verdict)

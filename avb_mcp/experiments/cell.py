@@ -8,7 +8,9 @@ The answers are opened by the scorer when no process of the agent is left.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import secrets
 import shutil
 import subprocess
@@ -46,6 +48,7 @@ NOT_THE_AGENTS = frozenset({Outcome.INFRA, Outcome.RATE_LIMIT, Outcome.STOPPED})
 """Outcomes that say nothing about the agent: the verdict is kept, but it is no score."""
 MAX_KEPT_CHARACTERS = 20_000_000
 """Of an agent's output that is read back."""
+_ALONE_PATIENCE_S, _ALONE_POLL_S = 120.0, 0.1
 
 
 class CellJob(BaseModel):
@@ -62,6 +65,8 @@ class CellJob(BaseModel):
     """Where the plan lies; scripts are found there."""
     attempt: int
     isolation: Isolation
+    runner: str = ""
+    """The run that wants it, by the name in its folder's lock."""
 
 
 @dataclass
@@ -79,30 +84,56 @@ class _Clock:
             self.phases.append(Phase(name=name, seconds=round(time.monotonic() - started, 3)))
 
 
-def run_attempt(job: CellJob, stop: threading.Event | None = None) -> CellRecord:
-    """Never raises for what can go wrong with a cell: trouble of ours is the outcome `infra`."""
-    started, clock = datetime.now(UTC), _Clock()
-    folder = job.folder / "cells" / job.cell.id / str(job.attempt)
-    shutil.rmtree(folder, ignore_errors=True)
-    record = CellRecord(
+def unstarted(job: CellJob) -> CellRecord:
+    """The record of an attempt of which nothing is known yet: until it is, that is trouble of ours."""
+    now = datetime.now(UTC)
+    return CellRecord(
         cell_id=job.cell.id,
         cell=job.cell,
         attempt=job.attempt,
         final=False,
         outcome=Outcome.INFRA,
-        started_at=started,
-        ended_at=started,
+        started_at=now,
+        ended_at=now,
         isolation=job.isolation,
         network=job.plan.network,
         limits=job.plan.limits,
     )
+
+
+def run_attempt(job: CellJob, stop: threading.Event | None = None) -> CellRecord:
+    """Never raises for what can go wrong with a cell: trouble of ours is the outcome `infra`."""
+    clock, record = _Clock(), unstarted(job)
+    folder = job.folder / "cells" / job.cell.id / str(job.attempt)
     try:
-        record = _attempt(job, record, folder, clock, stop or threading.Event())
+        with _alone(folder.parent):
+            shutil.rmtree(folder, ignore_errors=True)
+            record = _attempt(job, record, folder, clock, stop or threading.Event())
     except UserError as error:
         record = record.model_copy(update={"reason": str(error)})
     except (OSError, subprocess.SubprocessError) as error:
         record = record.model_copy(update={"reason": f"{type(error).__name__}: {error}"})
     return record.model_copy(update={"ended_at": datetime.now(UTC), "phases": tuple(clock.phases)})
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One attempt at a cell at a time: a worker of a run that was killed may still be at its last one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + _ALONE_PATIENCE_S
+    try:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise UserError(f"Another worker is still at the cell {folder.name}.") from None
+                time.sleep(_ALONE_POLL_S)
+        yield
+    finally:
+        os.close(file)
 
 
 def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop: threading.Event) -> CellRecord:
@@ -143,7 +174,7 @@ def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop
             "final_message": read.final_message[:2000],
             "errors": read.errors,
             "tool_calls": sum(step.kind == "tool_call" for step in read.steps),
-            "deliverables": _deliverables(workspace),
+            "deliverables": deliverables_of(workspace),
             "manipulation": manipulation,
             "score": None if outcome in NOT_THE_AGENTS else verdict.get("score"),
             "verdict": verdict,
@@ -218,7 +249,8 @@ def _score(workspace: Path, answers: Path, folder: Path) -> dict[str, Any]:
     return verdict
 
 
-def _deliverables(workspace: Path) -> dict[str, int]:
+def deliverables_of(workspace: Path) -> dict[str, int]:
+    """Bytes by name of what lies in outputs/."""
     outputs = workspace / "outputs"
     files = sorted(outputs.iterdir()) if outputs.is_dir() and not outputs.is_symlink() else []
     return {path.name: path.lstat().st_size for path in files if path.is_file() and not path.is_symlink()}

@@ -53,7 +53,7 @@ def run(
     console.print(f"{len(chosen)} cells, {len(standing.missing)} left to run in {folder}", markup=False)
     if dry_run:
         return
-    with one_runner(folder):
+    with one_runner(folder) as name:
         running.save_expected(folder, plan, cells)
         running.install_harnesses(standing.missing, lambda text: console.print(text, markup=False))
         spent = running.Spent(prices, plan.budget)
@@ -62,7 +62,7 @@ def run(
             _engine(engine or plan.engine, scheduler, workers or plan.workers) as chosen_engine,
             views.live(console, len(chosen), finished) as watcher,
         ):
-            runner = running.Runner(plan, folder, beside, ledger, spent, watcher)
+            runner = running.Runner(plan, folder, beside, ledger, spent, watcher, name)
             ended = runner.run(chosen, chosen_engine)
     words = f"{ended.finished} of {len(chosen)} cells are done"
     console.print(f"{words}; {ended.reason}. The same command goes on." if ended.missing else f"{words}.", markup=False)

@@ -111,5 +111,9 @@ def is_system(path: Path) -> bool:
 
 
 def _existing(paths: Iterable[Path]) -> list[Path]:
-    """Shorter paths first, so that a part inside another is not covered by it."""
-    return sorted({path for path in paths if path.exists() and not is_system(path)}, key=lambda path: len(path.parts))
+    """Those that are there, without what lies inside another of them: a link there cannot be covered again."""
+    chosen: list[Path] = []
+    for path in sorted({path for path in paths if path.exists() and not is_system(path)}):
+        if not any(path.is_relative_to(other) for other in chosen):
+            chosen.append(path)
+    return chosen

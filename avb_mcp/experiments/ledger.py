@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,8 +78,11 @@ class Ledger:
 
 
 @contextmanager
-def one_runner(folder: Path) -> Iterator[None]:
-    """Two runs must not share a folder; the lock goes with its process, however that ends."""
+def one_runner(folder: Path) -> Iterator[str]:
+    """Two runs must not share a folder; the lock goes with its process, however that ends.
+
+    What is given is the run's own name, which stands in the lock for as long as its cells are wanted.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -86,9 +90,28 @@ def one_runner(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"Another run works in {folder}. Wait for it, or use another --out.") from None
-        yield
+        name = secrets.token_hex(8)
+        os.truncate(file, 0)
+        os.pwrite(file, name.encode(), 0)
+        try:
+            yield name
+        finally:
+            os.truncate(file, 0)
     finally:
         os.close(file)
+
+
+def wanted_by(folder: Path) -> str:
+    """The run that the folder's cells are done for; empty when that run wants no more."""
+    try:
+        return (folder / LOCK_FILE).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return ""
+
+
+def want_no_more(folder: Path) -> None:
+    """Tell whoever works on a cell of this folder, on any machine, to stop."""
+    os.truncate(folder / LOCK_FILE, 0)
 
 
 def _write_all(file: int, data: bytes) -> None:

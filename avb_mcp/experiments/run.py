@@ -37,14 +37,19 @@ def default_folder(plan: Plan, beside: Path) -> Path:
 def save_expected(folder: Path, plan: Plan, cells: Sequence[Cell]) -> None:
     """The resolved plan and its cells, beside what became of them; cells of an earlier plan stay expected."""
     known = {cell.id: cell for cell in load_expected(folder)} | {cell.id: cell for cell in cells}
-    texts = {
-        PLAN_FILE: plan.model_dump_json(indent=1) + "\n",
-        EXPECTED_FILE: "".join(cell.model_dump_json() + "\n" for cell in known.values()),
-    }
-    for name, text in texts.items():
-        part = folder / f".{name}.part"
-        part.write_text(text, encoding="utf-8")
-        part.replace(folder / name)
+    _put(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
+    save_cells(folder, list(known.values()))
+
+
+def save_cells(folder: Path, cells: Sequence[Cell]) -> None:
+    """Which cells are expected, in place of what was said before."""
+    _put(folder / EXPECTED_FILE, "".join(cell.model_dump_json() + "\n" for cell in cells))
+
+
+def _put(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
 
 
 def load_expected(folder: Path) -> list[Cell]:
@@ -114,6 +119,8 @@ class Runner:
     ledger: Ledger
     spent: Spent
     watcher: Watcher
+    name: str = ""
+    """As `one_runner` gave it."""
 
     def run(self, cells: Sequence[Cell], engine: Engine) -> Ended:
         standing = self.ledger.standing(cells)
@@ -131,6 +138,7 @@ class Runner:
                 beside=self.beside.resolve(),
                 attempt=standing.attempts.get(cell.id, 0) + 1,
                 isolation=isolation,
+                runner=self.name,
             )
             queue.append((0.0, number, job))
         reason = self._drain(queue, engine)
@@ -145,7 +153,9 @@ class Runner:
         while running or (queue and not reason):
             try:
                 reason = reason or self.spent.exhausted
-                while queue and not reason and len(running) < engine.workers and queue[0][0] <= time.monotonic():
+                room = engine.room() - len(running)
+                while queue and not reason and room > 0 and queue[0][0] <= time.monotonic():
+                    room -= 1
                     _, number, job = heapq.heappop(queue)
                     running[engine.start(job)] = (number, job)
                 self.watcher(None, [job.cell.id for _, job in running.values()])

@@ -45,8 +45,13 @@ def prompt_of(workspace: Path, answers: Path, arm: ArmSpec) -> str:
     if arm.hint:
         parts.append(_hint(answers))
     if arm.serves_tools:
-        parts.append(_TOOLS.format(server=SERVER_NAME, tools=", ".join(arm.tools)))
+        parts.append(tools_sentence(arm))
     return "\n\n".join(parts)
+
+
+def tools_sentence(arm: ArmSpec) -> str:
+    """What an arm with our tools says more than one without."""
+    return _TOOLS.format(server=SERVER_NAME, tools=", ".join(arm.tools))
 
 
 def _strip(workspace: Path, fields: tuple[str, ...]) -> None:
