@@ -17,29 +17,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numpy as np
-
 from avb_mcp.experiments.ledger import Ledger
 from avb_mcp.experiments.processes import MARK
 from avb_mcp.experiments.run import load_expected
-from avb_mcp.tasks.answers import order_answer
-from avb_mcp.tasks.film_write import write_film
-from avb_mcp.tasks.spec import Source
-from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
-from primitives._task import Deliverable, Family, Kind, Material, Task
+from tests.avb_mcp.experiments.making import ORDER, order_suite
 
 TASKS, REPETITIONS = 5, 8
-ORDER = ["2", "3", "1"]
 COMMAND = """
 import json, pathlib
-segments = [{"source": name} for name in ("2", "3", "1")]
+segments = [{"source": name} for name in %r]
 pathlib.Path("outputs/solution.json").write_text(json.dumps({"segments": segments}))
 """
 PLAN = """
@@ -81,37 +73,9 @@ def main() -> None:
 
 
 def make_plan(folder: Path, repetitions: int) -> None:
-    plans = [TaskPlan(f"order-{n}", Family.SEQUENCING, "test", ("drawn",), n, _maker(n)) for n in range(1, TASKS + 1)]
-    write_suite(folder / "suite", plans, [Source(name="drawn", sha256="a" * 64)], lambda *_: None)
-    command = json.dumps([sys.executable, "-c", COMMAND])
+    order_suite(folder / "suite", TASKS)
+    command = json.dumps([sys.executable, "-c", COMMAND % ORDER])
     (folder / "plan.toml").write_text(PLAN % (repetitions, command), encoding="utf-8")
-
-
-def _maker(number: int) -> Callable[[Bench], Made]:
-    def make(bench: Bench) -> Made:
-        paths = [f"materials/{name}.mp4" for name in sorted(ORDER)]
-        for name, path in zip(sorted(ORDER), paths, strict=True):
-            write_film(bench.workspace / path, _pictures(number * 10 + int(name)), Fraction(25), None)
-        (bench.answers / "reference.json").write_text(json.dumps({"correct_order": ORDER}), encoding="utf-8")
-        task = Task(
-            id=f"order-{number}",
-            family=Family.SEQUENCING,
-            materials=[Material(path=path) for path in paths],
-            deliverables=[
-                Deliverable(name="solution.json", kind=Kind.ORDERING, clips=sorted(ORDER)),
-                Deliverable(name="solution.mp4", kind=Kind.VIDEO),
-            ],
-        )
-        return Made(task, "Put the clips in order.", order_answer(task.id, honesty=False))
-
-    return make
-
-
-def _pictures(seed: int) -> Iterator[np.ndarray]:
-    chance = np.random.default_rng(seed)
-    ground = chance.integers(40, 200, (96 * 3 // 2, 128), dtype=np.uint8)
-    for at in range(25):
-        yield np.roll(ground, at, axis=1)
 
 
 def on_pool(folder: Path, count: int) -> None:

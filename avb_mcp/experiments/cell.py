@@ -187,8 +187,9 @@ def _model(job: CellJob, stack: ExitStack) -> ScriptedModel | None:
     agent = job.cell.agent
     if not agent.is_scripted:
         return None
-    kept = job.folder / "scripts" / f"{job.cell.task_digest[:16]}.json"
-    script = script_for(scripted_policy(agent), workspace_of(job.suite, job.cell.task_id), kept, job.beside)
+    policy = scripted_policy(agent)
+    kept = job.folder / "scripts" / f"{policy}-{job.cell.task_digest[:16]}.json"
+    script = script_for(policy, workspace_of(job.suite, job.cell.task_id), kept, job.beside)
     return stack.enter_context(ScriptedModel(script))
 
 

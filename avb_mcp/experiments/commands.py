@@ -14,7 +14,7 @@ from avb_mcp.experiments.arms import ArmSpec
 from avb_mcp.experiments.isolation import is_system
 from avb_mcp.experiments.plan import COMMAND, SCRIPTED, AgentSpec
 from avb_mcp.setup_harness import plan_setup, server_command, write_setup
-from harness_configs._base import KEY_VARIABLE, PROMPT, Endpoint, FinishedRun, ReadBack
+from harness_configs._base import CALL_TIMEOUT_S, KEY_VARIABLE, PROMPT, Endpoint, FinishedRun, ReadBack
 from harness_configs.registry import HARNESSES
 from primitives._base import UserError
 
@@ -22,6 +22,8 @@ WORKSPACE = "{workspace}"
 _SCRIPTED_MODELS = {"claude_code": "claude-sonnet-4-6", "codex_cli": "gpt-5.5", "gemini_cli": "gemini-2.5-flash"}
 """Names under which a harness that knows its models accepts the scripted one."""
 SCRIPTED_KEY = "sk-scripted"
+_PATIENT = ("--call-budget", str(CALL_TIMEOUT_S - 60))
+"""For a scripted model, which cannot ask again for a call that takes long."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _harness(agent: AgentSpec, seat: Seat) -> Command:
         seat.workspace,
         seat.arm.base,
         home=seat.home,
-        server=server_command(seat.workspace, seat.arm.server_arguments),
+        server=server_command(seat.workspace, (*seat.arm.server_arguments, *(_PATIENT if agent.is_scripted else ()))),
         model=model,
         endpoint=endpoint,
         max_turns=seat.max_turns,

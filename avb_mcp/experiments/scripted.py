@@ -7,6 +7,7 @@ way, so that every harness is led through the same task to the same end.
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -31,7 +32,7 @@ def script_for(policy: str, task: Path, kept: Path, beside: Path) -> Script:
         return _read(kept)
     script = rehearse(policy, task)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_suffix(".part")
+    part = kept.with_suffix(f".{secrets.token_hex(4)}.part")  # another cell may be rehearsing the same task
     part.write_text(script.model_dump_json(indent=1), encoding="utf-8")
     part.replace(kept)
     return script

@@ -117,17 +117,18 @@ def _next_cell(trial: Trial, taken: set[str]) -> Cell:
     while True:
         repetition += 1
         try:
-            cell = Cell(agent=agent_of(trial.config), arm=arm_of(trial.config), repetition=repetition, **trial.facts)
+            agent = agent_of(trial.config, trial.result)
+            cell = Cell(agent=agent, arm=arm_of(trial.config), repetition=repetition, **trial.facts)
         except (ValidationError, TypeError) as error:
             raise UserError(f"{trial.folder} cannot be read as a cell: {str(error).splitlines()[0]}") from error
         if cell.id not in taken:
             return cell
 
 
-def agent_of(config: dict[str, Any]) -> AgentSpec:
+def agent_of(config: dict[str, Any], result: dict[str, Any] | None) -> AgentSpec:
     """Harbor's agent as ours; one that we do not know is a program of the user's."""
-    agent = config.get("agent") or {}
-    name = str(agent.get("name") or agent.get("import_path") or "unknown")
+    agent, told = config.get("agent") or {}, (result or {}).get("agent_info") or {}
+    name = str(agent.get("name") or agent.get("import_path") or told.get("name") or "unknown")
     model = str(agent.get("model_name") or "")
     ours = _AGENTS.get(name, name)
     if ours in HARNESSES:

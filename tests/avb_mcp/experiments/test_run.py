@@ -15,14 +15,10 @@ import pytest
 
 from avb_mcp.experiments.ledger import Ledger
 from avb_mcp.experiments.run import load_expected
-from avb_mcp.tasks.answers import order_answer
-from avb_mcp.tasks.spec import Source
-from avb_mcp.tasks.suite import Bench, Made, TaskPlan, write_suite
-from primitives._task import Deliverable, Family, Kind, Task
+from tests.avb_mcp.experiments.making import ORDER, order_suite
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
-ORDER = ["2", "3", "1"]
 AGENT = """
 import json, pathlib
 segments = [{"source": name} for name in %r]
@@ -47,15 +43,7 @@ command = {command}
 
 
 def _make(folder: Path, command: list[str], repetitions: int = 1) -> Path:
-    def make(bench: Bench) -> Made:
-        (bench.answers / "reference.json").write_text(json.dumps({"correct_order": ORDER}), encoding="utf-8")
-        wanted = [Deliverable(name="solution.json", kind=Kind.ORDERING, clips=sorted(ORDER))]
-        task = Task(id="order-1", family=Family.SEQUENCING, deliverables=wanted)
-        return Made(task, "Put the clips in order.", order_answer("order-1", honesty=False))
-
-    source = Source(name="a", sha256="a" * 64)
-    plans = [TaskPlan("order-1", Family.SEQUENCING, "test", ("a",), 1, make)]
-    write_suite(folder / "suite", plans, [source], lambda *_: None)
+    order_suite(folder / "suite")
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(command=json.dumps(command), repetitions=repetitions), encoding="utf-8")
     return plan
