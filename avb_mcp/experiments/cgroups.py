@@ -7,6 +7,7 @@ so there a cell gets one; everyone else is bounded by the limit itself.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -33,6 +34,30 @@ class Groups:
             return tuple(argv)
         names = " ".join(str(folder) for folder in self.folders)
         return ("/usr/bin/env", f"AVB_GROUPS={names}", "/bin/sh", "-c", _JOIN, "sh", *argv)
+
+    def kill(self) -> int:
+        """End every process that is left in the groups, also one that has thrown its mark away; how many there were."""
+        found: set[int] = set()
+        for folder in self.folders:
+            with suppress(OSError, ValueError):
+                found |= {int(pid) for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return len(found)
+
+    def hits(self) -> dict[str, int]:
+        """How often the kernel refused a process or ended one for its memory, where it did."""
+        counted = {"processes": ("pids.events", "max"), "memory": ("memory.events", "oom_kill")}
+        counted |= {"memory (v1)": ("memory.oom_control", "oom_kill")}
+        found: dict[str, int] = {}
+        for folder in self.folders:
+            for what, (file, word) in counted.items():
+                with suppress(OSError, ValueError):
+                    values = dict(line.split() for line in (folder / file).read_text(encoding="ascii").splitlines())
+                    if int(values.get(word, 0)):
+                        found[what.partition(" ")[0]] = int(values[word])
+        return found
 
 
 @contextmanager

@@ -33,8 +33,6 @@ def run(
     workers: Annotated[int, typer.Option(help="Cells at a time; 0: what the plan says.", min=0)] = 0,
 ) -> None:
     """Run what is missing of a plan: every task under every agent and arm. The same command resumes."""
-    from rich.console import Console
-
     from avb_mcp.experiments import run as running
     from avb_mcp.experiments import views
     from avb_mcp.experiments.ledger import Ledger, one_runner
@@ -47,7 +45,7 @@ def run(
     chosen = choose(cells, only or [])
     folder = out or running.default_folder(plan, beside)
     running.require_folder_apart(folder, plan)
-    ledger, console = Ledger(folder), Console(stderr=True, highlight=False)
+    ledger, console = Ledger(folder), views.console()
     standing = ledger.standing(chosen)
     console.print(views.matrix(chosen, standing, list(ledger.records()), prices))
     console.print(f"{len(chosen)} cells, {len(standing.missing)} left to run in {folder}", markup=False)

@@ -61,8 +61,11 @@ def launch(job: Launch, stop: threading.Event) -> Exit:
             reason = _attend(process, job, watch, stop)
         finally:
             _end(process, gently=reason == "")
-            survivors = kill_marked(job.mark)
+            survivors = kill_marked(job.mark) + groups.kill()
+        hits = groups.hits()
     code = process.returncode
+    if not reason and code != 0 and "memory" in hits:
+        reason = f"more than {job.limits.memory_gb:g} GB of memory, which are allowed"
     return Exit(
         code=code if code >= 0 else None,
         signal=-code if code < 0 else None,
@@ -72,6 +75,7 @@ def launch(job: Launch, stop: threading.Event) -> Exit:
         peak_memory_mb=round(watch.peak_bytes / 1e6, 1),
         peak_processes=watch.peak_count,
         survivors_killed=survivors,
+        refused=hits,
     )
 
 
@@ -90,12 +94,12 @@ def _attend(process: subprocess.Popen[bytes], job: Launch, watch: Watch, stop: t
     while True:
         with suppress(subprocess.TimeoutExpired):
             process.wait(POLL_S)
-            return ""
+            return _too_much(job)
         now = time.monotonic()
         if stop.is_set():
             return "stopped by the user"
         if now > deadline:
-            return "time"
+            return _too_much(job) or "time"
         used_bytes, count = watch.look()
         if count > job.limits.processes:
             return f"{count} processes, {job.limits.processes} are allowed"
@@ -105,9 +109,18 @@ def _attend(process: subprocess.Popen[bytes], job: Launch, watch: Watch, stop: t
             return f"{watch.cpu_s:.0f} s of processor time, {job.limits.cpu_s:g} are allowed"
         if now >= disk_at:
             disk_at = now + DISK_POLL_S
-            filled = sum(_size(folder) for folder in job.disk)
-            if filled > job.limits.disk_gb * _GB:
-                return f"{filled / _GB:.1f} GB on disk, {job.limits.disk_gb:g} are allowed"
+            if full := _too_much(job):
+                return full
+
+
+def _too_much(job: Launch) -> str:
+    """What the agent has filled, if that is all it may fill: a file stops growing at the bound, not above it."""
+    filled = sum(_size(folder) for folder in job.disk)
+    return (
+        f"{filled / _GB:.2g} GB on disk, {job.limits.disk_gb:g} are allowed"
+        if filled >= job.limits.disk_gb * _GB
+        else ""
+    )
 
 
 def _end(process: subprocess.Popen[bytes], *, gently: bool) -> None:

@@ -49,6 +49,8 @@ class Exit(_Model):
     peak_processes: int = 0
     survivors_killed: int = 0
     """Processes that were left when the agent's own had ended."""
+    refused: dict[str, int] = Field(default_factory=dict)
+    """How often the kernel refused a process, or ended one for its memory, where a control group tells."""
 
 
 class Manipulation(_Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
@@ -17,6 +18,12 @@ from avb_mcp.experiments.run import Watcher
 from avb_mcp.experiments.usage import Prices
 
 UNKNOWN = "?"
+WIDE = 160
+"""Columns where there is no terminal: in a file nothing need be cut short."""
+
+
+def console() -> Console:
+    return Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else WIDE)
 
 
 def matrix(cells: Sequence[Cell], standing: Standing, records: Sequence[CellRecord], prices: Prices) -> Table:
