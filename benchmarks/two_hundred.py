@@ -3,7 +3,8 @@
     python benchmarks/two_hundred.py --engine local    # the run is killed with SIGKILL twice
     python benchmarks/two_hundred.py --engine dask     # two worker processes, one killed; the run killed once
 
-Five tasks of three tiny clips, under four agents without a model; about ten minutes on two cores.
+Eight tasks of three tiny clips, each under a program of the user's with eleven "models" in two arms (cheap) and under
+nop, autopilot and oracle (with the real server). About four minutes of CPU time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from avb_mcp.experiments.processes import MARK
 from avb_mcp.experiments.run import load_expected
 from tests.avb_mcp.experiments.making import ORDER, order_suite
 
-TASKS, REPETITIONS = 5, 8
+TASKS, MODELS = 8, 11
+CELLS_PER_TASK = 2 * MODELS + 3
 COMMAND = """
 import json, pathlib
 segments = [{"source": name} for name in %r]
@@ -38,15 +40,11 @@ PLAN = """
 name = "two hundred"
 suites = ["suite"]
 arms = ["shell", "typed"]
-repetitions = %d
+repetitions = 1
 workers = 2
 
 [retries]
 backoff_s = 0
-
-[[agents]]
-harness = "command"
-command = %s
 
 [[agents]]
 harness = "nop"
@@ -57,25 +55,32 @@ harness = "autopilot"
 [[agents]]
 harness = "oracle"
 """
+PROGRAM = """
+[[agents]]
+harness = "command"
+model = "m%d"
+command = %s
+"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("local", "dask"), default="local")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="25 cells each")
+    parser.add_argument("--tasks", type=int, default=TASKS, help="25 cells each")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="avb-two-hundred-") as scratch:
         folder = Path(scratch)
-        make_plan(folder, options.repetitions)
-        count = TASKS * 5 * options.repetitions
+        make_plan(folder, options.tasks)
+        count = CELLS_PER_TASK * options.tasks
         (on_dask if options.engine == "dask" else on_pool)(folder, count)
         sys.exit(0 if proof(folder, count) else 1)
 
 
-def make_plan(folder: Path, repetitions: int) -> None:
-    order_suite(folder / "suite", TASKS)
+def make_plan(folder: Path, tasks: int) -> None:
+    order_suite(folder / "suite", tasks)
     command = json.dumps([sys.executable, "-c", COMMAND % ORDER])
-    (folder / "plan.toml").write_text(PLAN % (repetitions, command), encoding="utf-8")
+    programs = "".join(PROGRAM % (number, command) for number in range(1, MODELS + 1))
+    (folder / "plan.toml").write_text(PLAN + programs, encoding="utf-8")
 
 
 def on_pool(folder: Path, count: int) -> None:
