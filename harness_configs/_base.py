@@ -177,6 +177,8 @@ class ReadBack(_Data):
     turns: int | None = None
     steps: tuple[Step, ...] = ()
     errors: tuple[str, ...] = ()
+    offered_tools: tuple[str, ...] | None = None
+    """By the names that the model saw."""
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop
             "final_message": read.final_message[:2000],
             "errors": read.errors,
             "tool_calls": sum(step.kind == "tool_call" for step in read.steps),
+            "offered_tools": tuple(offered[0]) if offered else read.offered_tools,
             "deliverables": deliverables_of(workspace),
             "manipulation": manipulation,
             "score": None if outcome in NOT_THE_AGENTS else verdict.get("score"),
@@ -234,7 +235,7 @@ def finished_run(folder: Path) -> FinishedRun:
 
 
 def _keep_trajectory(folder: Path, read: ReadBack, offered: list[list[str]]) -> None:
-    kept = {"offered_tools": offered[-1] if offered else None, "requests": len(offered) or None}
+    kept = {"requests": [len(tools) for tools in offered] or None}
     text = json.dumps(kept | json.loads(read.model_dump_json()), indent=1, ensure_ascii=False)
     (folder / "trajectory.json").write_text(text + "\n", encoding="utf-8")
 

@@ -35,6 +35,7 @@ def run(
     """Run what is missing of a plan: every task under every agent and arm. The same command resumes."""
     from avb_mcp.experiments import run as running
     from avb_mcp.experiments import views
+    from avb_mcp.experiments.isolation import note as isolation_note
     from avb_mcp.experiments.ledger import Ledger, one_runner
     from avb_mcp.experiments.plan import choose, expected_cells, load_plan
     from avb_mcp.experiments.usage import load_prices
@@ -47,8 +48,10 @@ def run(
     running.require_folder_apart(folder, plan)
     ledger, console = Ledger(folder), views.console()
     standing = ledger.standing(chosen)
-    console.print(views.matrix(chosen, standing, list(ledger.records()), prices))
+    console.print(views.matrix(chosen, standing, running.past_records(folder), prices))
     console.print(f"{len(chosen)} cells, {len(standing.missing)} left to run in {folder}", markup=False)
+    if note := isolation_note(plan.isolation):
+        console.print(note, markup=False)
     if dry_run:
         return
     with one_runner(folder) as name:

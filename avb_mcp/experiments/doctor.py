@@ -88,7 +88,7 @@ def _drive(name: str, folder: Path, isolation: Isolation) -> list[Finding]:
             ended = launch(job, threading.Event())
             seconds = time.monotonic() - started
         requests = [request for request in model.requests if request.offered_tools]
-        told = _told(model.usage, len(requests))
+        told = told_usage(model.usage, len(requests))
     read = command.read_back(finished_run(folder))
     failed = "" if ended.code == 0 else f"; {err.read_text(errors='replace').strip()[-300:]}"
     return [
@@ -96,7 +96,7 @@ def _drive(name: str, folder: Path, isolation: Isolation) -> list[Finding]:
         _listed(name, arm.tools, workspace, requests),
         _called(workspace),
         _delivered(requests),
-        Finding("usage read", _agrees(read.usage, told), f"{read.usage} (the model said {told})"),
+        Finding("usage read", usage_agrees(read.usage, told), f"{read.usage} (the model said {told})"),
         Finding("last words", read.final_message == FINAL, repr(read.final_message[:80])),
     ]
 
@@ -129,7 +129,8 @@ def _delivered(requests: list[ModelRequest]) -> Finding:
     return Finding("image delivered", bool(images), "; ".join(kinds) or "none")
 
 
-def _told(usage: Usage, answers: int) -> TokenUsage:
+def told_usage(usage: Usage, answers: int) -> TokenUsage:
+    """What a scripted model says it has used in so many answers."""
     return TokenUsage(
         input=usage.input_tokens * answers,
         cached=usage.cache_read_tokens * answers,
@@ -139,7 +140,7 @@ def _told(usage: Usage, answers: int) -> TokenUsage:
     )
 
 
-def _agrees(read: TokenUsage | None, told: TokenUsage) -> bool:
+def usage_agrees(read: TokenUsage | None, told: TokenUsage) -> bool:
     """Equal; or, where a protocol does not tell what was written to a cache, that part counted as input."""
     merged = told.model_copy(update={"input": told.input + told.cache_write, "cache_write": 0})
     return read in (told, merged)

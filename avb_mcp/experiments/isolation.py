@@ -50,6 +50,14 @@ def choose(asked: Isolation) -> Isolation:
     return Isolation.NONE
 
 
+def note(asked: Isolation) -> str:
+    """What a user must know who gets no isolation; empty where there is some."""
+    if choose(asked) is not Isolation.NONE:
+        return ""
+    why = "the plan says so" if asked is Isolation.NONE else why_not()
+    return f"isolation: none ({why}). Agents can read answers and other cells; every record says so."
+
+
 @cache
 def why_not() -> str:
     """Why bubblewrap cannot be used here; empty when it can."""

@@ -88,6 +88,8 @@ def _invalid_deliverable(facts: Facts) -> Iterator[Label]:
 
 
 def _wrong_window(facts: Facts) -> Iterator[Label]:
+    if not facts.record.deliverables:
+        return
     found = {name: value for name, value in facts.components.items() if "local" in name or name == "matched"}
     for name, value in found.items():
         if value < FAILED_BELOW:
@@ -96,7 +98,8 @@ def _wrong_window(facts: Facts) -> Iterator[Label]:
 
 
 def _wrong_order(facts: Facts) -> Iterator[Label]:
-    if facts.record.cell.family == "sequencing" and facts.components.get("adj_score", 1.0) < FAILED_BELOW:
+    ordered = facts.record.cell.family == "sequencing" and facts.record.deliverables
+    if ordered and facts.components.get("adj_score", 1.0) < FAILED_BELOW:
         evidence = f"adj_score is {facts.components['adj_score']:.2f}"
         yield Label(name="wrong order", paper_reason=TEMPORAL, evidence=evidence)
 

@@ -100,7 +100,7 @@ def _attend(process: subprocess.Popen[bytes], job: Launch, watch: Watch, stop: t
             return "stopped by the user"
         if now > deadline:
             return _too_much(job) or "time"
-        used_bytes, count = watch.look()
+        used_bytes, count = watch.look(process.pid)
         if count > job.limits.processes:
             return f"{count} processes, {job.limits.processes} are allowed"
         if used_bytes > job.limits.memory_gb * _GB:

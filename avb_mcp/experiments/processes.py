@@ -29,10 +29,10 @@ class Watch:
     def cpu_s(self) -> float:
         return sum(self._cpu_by_pid.values())
 
-    def look(self) -> tuple[int, int]:
-        """Bytes of memory and number of processes now."""
+    def look(self, first: int) -> tuple[int, int]:
+        """Bytes of memory and number of processes now, of those that are marked or descend from the first one."""
         total = 0
-        pids = marked(self.mark)
+        pids = {*marked(self.mark), *descendants(first)}
         for pid in pids:
             with suppress(OSError, ValueError, IndexError):
                 resident, key, cpu_s = _used(pid)
@@ -52,6 +52,20 @@ def marked(mark: str) -> list[int]:
         with suppress(OSError):
             if needle in Path(entry.path, "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
+    return found
+
+
+def descendants(first: int) -> list[int]:
+    """A process and all that it started: a harness may give a server an environment without the mark."""
+    children: dict[int, list[int]] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                parent = int(Path(entry.path, "stat").read_text().rpartition(")")[2].split()[1])
+                children.setdefault(parent, []).append(int(entry.name))
+    found = [first]
+    for pid in found:
+        found += children.get(pid, [])
     return found
 
 

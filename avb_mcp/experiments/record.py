@@ -102,6 +102,8 @@ class CellRecord(_Model):
     final_message: str = ""
     errors: tuple[str, ...] = ()
     tool_calls: int = 0
+    offered_tools: tuple[str, ...] | None = None
+    """All that the model was offered, by the names it saw; None where neither model nor harness tells."""
     deliverables: dict[str, int] = Field(default_factory=dict)
     """Bytes by name of what lay in outputs/."""
     manipulation: Manipulation | None = None

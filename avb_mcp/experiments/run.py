@@ -17,7 +17,7 @@ from avb_mcp import npm
 from avb_mcp.experiments.cell import CellJob
 from avb_mcp.experiments.engines import Engine
 from avb_mcp.experiments.isolation import choose as choose_isolation
-from avb_mcp.experiments.ledger import Ledger
+from avb_mcp.experiments.ledger import LEDGER_FILE, Ledger
 from avb_mcp.experiments.outcome import backoff_s, is_final
 from avb_mcp.experiments.plan import Budget, Cell, Plan
 from avb_mcp.experiments.record import CellRecord, Outcome
@@ -56,6 +56,12 @@ def load_expected(folder: Path) -> list[Cell]:
     file = folder / EXPECTED_FILE
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return [Cell.model_validate_json(line) for line in lines]
+
+
+def past_records(folder: Path) -> list[CellRecord]:
+    """Records of this run and of those beside it: what a cell of the same kind has cost before."""
+    ledgers = sorted(folder.parent.glob(f"*/{LEDGER_FILE}"))
+    return [record for ledger in ledgers for record in Ledger(ledger.parent).records()]
 
 
 def install_harnesses(cells: Sequence[Cell], say: Callable[[str], None]) -> None:

@@ -35,6 +35,7 @@ def matrix(cells: Sequence[Cell], standing: Standing, records: Sequence[CellReco
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((agent_name(cell.agent), cell.arm.name), []).append(cell)
+    dollars, unknown = 0.0, 0
     for (agent, arm), group in groups.items():
         past = [r for r in records if agent_name(r.cell.agent) == agent and r.cell.arm.name == arm]
         open_cells = sum(cell.id in left for cell in group)
@@ -47,6 +48,9 @@ def matrix(cells: Sequence[Cell], standing: Standing, records: Sequence[CellReco
             UNKNOWN if cost is None else f"${cost * open_cells:.2f}",
             UNKNOWN if seconds is None else f"{seconds * open_cells / 60:.1f} min",
         )
+        dollars, unknown = dollars + (cost or 0.0) * open_cells, unknown + (cost is None) * open_cells
+    more = f" + {unknown} cells {UNKNOWN}" if unknown else ""
+    table.add_row("in all", "", str(len(cells)), str(len(left)), f"${dollars:.2f}{more}", "")
     return table
 
 

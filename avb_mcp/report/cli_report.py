@@ -28,8 +28,8 @@ def report(
     from avb_mcp.experiments import run as running
     from avb_mcp.experiments.ledger import LEDGER_FILE, Ledger
     from avb_mcp.experiments.usage import load_prices
-    from avb_mcp.report.rows import rows_of
-    from avb_mcp.report.tables import as_csv, as_markdown, as_table
+    from avb_mcp.report.rows import notes_of, reasons_of, rows_of
+    from avb_mcp.report.tables import as_csv, as_markdown, as_table, reasons_table
 
     folders = (
         [runs] if (runs / LEDGER_FILE).is_file() else sorted(path.parent for path in runs.glob(f"*/{LEDGER_FILE}"))
@@ -38,10 +38,14 @@ def report(
         raise UserError(f"{runs} holds no {LEDGER_FILE}. Give a folder that `avb-mcp run` made.")
     listed, console = load_prices(prices), Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
     for folder in folders:
-        rows = rows_of(running.load_expected(folder), Ledger(folder).records(), listed)
+        records = list(Ledger(folder).records())
+        rows, reasons = rows_of(running.load_expected(folder), records, listed), reasons_of(records)
+        notes = notes_of(rows, records)
         (folder / "report.csv").write_text(as_csv(rows), encoding="utf-8")
-        (folder / "report.md").write_text(as_markdown(rows), encoding="utf-8")
+        (folder / "report.md").write_text(as_markdown(rows, notes, reasons), encoding="utf-8")
         console.print(f"{folder}", markup=False)
         console.print(as_table(rows))
-        total = sum(row.expected for row in rows), sum(row.attempted for row in rows), sum(row.missing for row in rows)
-        console.print(f"{total[0]} expected = {total[1]} attempted + {total[2]} missing", markup=False)
+        for note in notes:
+            console.print(note, markup=False)
+        if reasons:
+            console.print(reasons_table(reasons))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,35 @@ def rows_of(expected: Sequence[Cell], records: Iterable[CellRecord], prices: Pri
         key = (cell.family, cell.agent.harness, cell.agent.model, cell.arm.name)
         groups.setdefault(key, []).append(cell)
     return [_row(key, cells, final, prices) for key, cells in groups.items()]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """How often a label was given in an arm, and to what it maps."""
+
+    label: str
+    paper_reason: str
+    arm: str
+    cells: int
+
+
+def reasons_of(records: Iterable[CellRecord]) -> list[Reason]:
+    """Why cells failed, the most frequent first."""
+    final = {record.cell_id: record for record in records if record.final}.values()
+    counted = Counter((label.name, label.paper_reason, r.cell.arm.name) for r in final for label in set(r.labels))
+    return [Reason(*key, cells=count) for key, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def notes_of(rows: Sequence[Row], records: Iterable[CellRecord]) -> list[str]:
+    """What must be read with the table."""
+    expected, attempted, missing = (sum(getattr(r, n) for r in rows) for n in ("expected", "attempted", "missing"))
+    dollars, unknown = sum(row.cost_usd or 0.0 for row in rows), sum(row.cost_missing for row in rows)
+    bare = len({record.cell_id for record in records if record.final and record.isolation == "none"})
+    notes = [
+        f"{expected} expected = {attempted} attempted + {missing} missing",
+        f"${dollars:.2f} in all" + (f", and {unknown} cells whose cost is not known" if unknown else ""),
+    ]
+    return notes + ([f"{bare} cells ran without isolation"] if bare else [])
 
 
 def _row(key: tuple[str, str, str, str], cells: list[Cell], final: dict[str, CellRecord], prices: Prices) -> Row:

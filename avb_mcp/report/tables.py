@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from avb_mcp.report.rows import Row
+from avb_mcp.report.rows import Reason, Row
 
 UNKNOWN = "?"
 HEADINGS = ("family", "harness", "model", "arm", "mean ± se", "n", "missing", "infra", "cost", "time", "check")
+REASON_HEADINGS = ("why cells failed", "the paper's reason", "arm", "cells")
 
 
 def _shown(row: Row) -> tuple[str, ...]:
@@ -41,10 +42,26 @@ def as_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def as_markdown(rows: Sequence[Row]) -> str:
-    lines = [f"| {' | '.join(HEADINGS)} |", "|" + "---|" * len(HEADINGS)]
-    lines += [f"| {' | '.join(_shown(row))} |" for row in rows]
-    return "\n".join(lines) + "\n"
+def reasons_table(reasons: Sequence[Reason]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in REASON_HEADINGS:
+        table.add_column(heading, justify="right" if heading == "cells" else "left", no_wrap=True)
+    for reason in reasons:
+        table.add_row(reason.label, reason.paper_reason or "-", reason.arm, str(reason.cells))
+    return table
+
+
+def as_markdown(rows: Sequence[Row], notes: Sequence[str] = (), reasons: Sequence[Reason] = ()) -> str:
+    parts = [_markdown(HEADINGS, [_shown(row) for row in rows]), *(f"{note}\n" for note in notes)]
+    if reasons:
+        shown = [(reason.label, reason.paper_reason or "-", reason.arm, str(reason.cells)) for reason in reasons]
+        parts.append(_markdown(REASON_HEADINGS, shown))
+    return "\n".join(parts)
+
+
+def _markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(headings)} |", "|" + "---|" * len(headings)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def as_csv(rows: Sequence[Row]) -> str:

@@ -12,9 +12,12 @@ def read_back(run: FinishedRun) -> ReadBack:
     steps: dict[str, Step] = {}
     result: dict[str, Any] = {}
     turns = 0
+    offered: tuple[str, ...] | None = None
     for line in json_lines(run.stdout):
         if line.get("type") == "result":
             result = line
+        if line.get("subtype") == "init" and isinstance(line.get("tools"), list):
+            offered = tuple(sorted(str(tool) for tool in line["tools"]))
         blocks = rows(table(line.get("message")).get("content"))
         if line.get("type") == "assistant":
             turns += 1
@@ -30,6 +33,7 @@ def read_back(run: FinishedRun) -> ReadBack:
         turns=result.get("num_turns", turns),
         steps=tuple(steps.values()),
         errors=(f"{result.get('subtype')}: {shortened(result.get('result') or '')}",) if failed else (),
+        offered_tools=offered,
     )
 
 
