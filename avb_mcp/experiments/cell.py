@@ -152,7 +152,7 @@ def _attempt(job: CellJob, record: CellRecord, folder: Path, clock: _Clock, stop
             command = command_for(cell.agent, seat)
         with clock.phase("agent"):
             ended = launch(_launch(job, command, folder, relay), stop)
-        offered = [] if model is None else [sorted(request.tool_names) for request in model.requests]
+        offered = [] if model is None else [sorted(r.tool_names) for r in model.requests if r.offered_tools]
         delivered = None if model is None else len({i.sha256 for r in model.requests for i in r.images})
     with clock.phase("read back"):
         read = command.read_back(finished_run(folder))

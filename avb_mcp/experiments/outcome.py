@@ -40,8 +40,11 @@ def judged(cell: Cell, ended: Exit, read: ReadBack, verdict: dict[str, Any], std
     return Outcome.CRASH, f"{cell.agent.harness} ended with {how}: {_tail(said)}"
 
 
-def is_final(record: CellRecord, retries: Retries) -> bool:
-    """Whether this was the last attempt; one that the user stopped is done again by the next run."""
+def is_final(record: CellRecord, retries: Retries, before: int) -> bool:
+    """Whether this was the last attempt; one that the user stopped is done again by the next run.
+
+    `before` is how many attempts at the cell ended in the same way: each kind of trouble has tries of its own.
+    """
     if record.outcome is Outcome.STOPPED:
         return False
     allowed = {
@@ -50,7 +53,7 @@ def is_final(record: CellRecord, retries: Retries) -> bool:
         Outcome.TIMEOUT: retries.timeout,
         Outcome.INFRA: retries.infra,
     }
-    return record.attempt > allowed.get(record.outcome, 0)
+    return before >= allowed.get(record.outcome, 0)
 
 
 def backoff_s(attempt: int, retries: Retries) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
@@ -127,11 +128,14 @@ class Runner:
     watcher: Watcher
     name: str = ""
     """As `one_runner` gave it."""
+    ended: Counter[tuple[str, Outcome]] = field(default_factory=Counter)
+    """Attempts by cell and outcome, of earlier runs too."""
 
     def run(self, cells: Sequence[Cell], engine: Engine) -> Ended:
         standing = self.ledger.standing(cells)
         for record in self.ledger.records():
             self.spent.add(record)
+            self.ended[record.cell_id, record.outcome] += 1
         suites = {load_suite(folder).name: folder for folder in self.plan.suites}
         isolation = choose_isolation(self.plan.isolation)
         queue: list[tuple[float, int, CellJob]] = []
@@ -178,16 +182,22 @@ class Runner:
                 number, job = running.pop(future)
                 again = self._finish(future, job)
                 if again is not None:
-                    heapq.heappush(queue, (time.monotonic() + backoff_s(job.attempt, self.plan.retries), number, again))
+                    heapq.heappush(queue, (time.monotonic() + self._pause_s(job.cell.id), number, again))
         return reason
+
+    def _pause_s(self, cell_id: str) -> float:
+        tries = max(count for (cell, _), count in self.ended.items() if cell == cell_id)
+        return backoff_s(tries, self.plan.retries)
 
     def _finish(self, future: Future[CellRecord], job: CellJob) -> CellJob | None:
         """Write the attempt down; the next one, if there is to be one."""
         if future.cancelled():
             return None
         record = future.result()
-        record = record.model_copy(update={"final": is_final(record, self.plan.retries)})
+        before = self.ended[record.cell_id, record.outcome]
+        record = record.model_copy(update={"final": is_final(record, self.plan.retries, before)})
         self.ledger.append(record)
+        self.ended[record.cell_id, record.outcome] += 1
         self.spent.add(record)
         self.watcher(record, ())
         if record.final or record.outcome is Outcome.STOPPED:

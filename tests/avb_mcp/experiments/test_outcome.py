@@ -44,7 +44,7 @@ def test_each_kind_of_failure_is_tried_again_as_often_as_the_plan_says() -> None
     retries = Retries(rate_limit=2, crash=1, timeout=0, infra=0)
 
     def finals(outcome: Outcome) -> list[bool]:
-        return [is_final(record(cell(), None, outcome=outcome, attempt=n), retries) for n in (1, 2, 3)]
+        return [is_final(record(cell(), None, outcome=outcome, attempt=9), retries, before) for before in (0, 1, 2)]
 
     assert finals(Outcome.RATE_LIMIT) == [False, False, True]
     assert finals(Outcome.CRASH) == [False, True, True]

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from avb_mcp.experiments.ledger import Ledger
-from avb_mcp.experiments.run import load_expected
-from tests.avb_mcp.experiments.making import ORDER, order_suite
+from avb_mcp.experiments.plan import Budget
+from avb_mcp.experiments.run import Spent, load_expected
+from avb_mcp.experiments.usage import load_prices
+from harness_configs._base import TokenUsage
+from tests.avb_mcp.experiments.making import ORDER, cell, order_suite, record
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
@@ -68,10 +71,10 @@ def test_a_run_that_is_killed_and_started_again_has_every_cell_exactly_once(tmp_
         assert process.wait(120) == 0
 
     expected = load_expected(ledger.path.parent)
-    finals = Counter(record.cell_id for record in ledger.records() if record.final)
-    assert finals == Counter(cell.id for cell in expected)
+    finals = Counter(item.cell_id for item in ledger.records() if item.final)
+    assert finals == Counter(item.id for item in expected)
     assert len(expected) == 8
-    assert {record.score for record in ledger.records()} == {1.0}
+    assert {item.score for item in ledger.records()} == {1.0}
     assert ledger.standing(expected).missing == []
 
 
@@ -102,3 +105,34 @@ def test_an_interrupt_leaves_what_is_done_and_the_rest_to_do(tmp_path: Path) -> 
 
     (record,) = Ledger(tmp_path / "runs" / "resumed").records()
     assert (record.outcome, record.final, record.score) == ("stopped", False, None)
+
+
+def test_each_kind_of_trouble_has_tries_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    says = {1: "echo 429 Too Many Requests >&2; exit 1", 2: "exit 3"}
+    script = f"echo x >> {log}; case $(wc -l < {log}) in 1) {says[1]};; 2) {says[2]};; *) exit 0;; esac"
+    plan = _make(tmp_path, ["sh", "-c", script])
+
+    with _start(plan) as process:
+        assert process.wait(120) == 0
+
+    records = Ledger(tmp_path / "runs" / "resumed").records()
+    assert [(record.outcome, record.final) for record in records] == [
+        ("rate_limit", False),
+        ("crash", False),
+        ("done", True),
+    ]
+
+
+def test_a_budget_is_spent_by_what_is_known_and_says_so() -> None:
+    def spent(**budget: float) -> Spent:
+        counted = Spent(load_prices(), Budget(**budget))
+        known = cell(harness="claude_code", model="claude-opus-4-7")
+        counted.add(record(known, usage=TokenUsage(output=1_000_000), turns=12))
+        counted.add(record(known, usage=None, turns=None))
+        return counted
+
+    assert spent(usd=25).exhausted == "25.00 of 25.00 dollars are spent"
+    assert spent(turns=12).exhausted == "12 of 12 turns are used"
+    assert spent(usd=25.01, turns=13, time_s=1000).exhausted == ""
+    assert spent().unpriced == 1
