@@ -62,7 +62,12 @@ def dask_engine(scheduler: str, workers: int) -> Iterator[Engine]:
 
         def room() -> int:
             # Workers may come and go; with none at all, cells wait for one.
-            threads: int = sum(client.nthreads().values())
+            try:
+                threads: int = sum(client.nthreads().values())
+            except OSError as error:
+                raise UserError(
+                    f"The Dask scheduler does not answer any more: {error}. The same command goes on."
+                ) from error
             return min(threads, workers) if workers else threads
 
         def start(job: CellJob) -> Future[CellRecord]:
