@@ -8,10 +8,13 @@ other process. `/workspace` leads to the workspace, as prompts of the public dat
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -74,7 +77,7 @@ def why_not() -> str:
 
 def wrapped(argv: Iterable[str], view: View, network: Network) -> tuple[str, ...]:
     """The command that runs `argv` in the view, from the workspace."""
-    options = [shutil.which(PROGRAM) or PROGRAM, *_system()]
+    options = [shutil.which(PROGRAM) or PROGRAM, *_system(), *_covered()]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]
     for path in _existing((*python_parts(), *view.readable)):
         if any(own.is_relative_to(path) for own in (view.workspace, view.home)):
@@ -111,6 +114,21 @@ def _system() -> list[str]:
         elif path.is_dir():
             options += ["--ro-bind", name, name]
     return options
+
+
+@cache
+def _covered() -> tuple[str, ...]:
+    """What of /etc is not for everyone: who runs cells as root must not show an agent the machine's passwords."""
+    options: list[str] = []
+    for folder, inside, names in os.walk("/etc"):
+        for name in (*inside, *names):
+            path = Path(folder, name)
+            with suppress(OSError):
+                if path.is_symlink() or path.stat().st_mode & stat.S_IROTH:
+                    continue
+                options += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+        inside[:] = [name for name in inside if str(Path(folder, name)) not in options]
+    return tuple(options)
 
 
 def is_system(path: Path) -> bool:

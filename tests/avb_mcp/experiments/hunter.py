@@ -53,6 +53,9 @@ for process in Path("/proc").glob("[0-9]*"):
         found.extend(f"{process} holds {link}" for link in links if link.name in NAMES)
     except OSError:
         continue
+found.extend(
+    f"{disk} is a disk" for disk in Path("/dev").iterdir() if disk.is_block_device() and os.access(disk, os.R_OK)
+)
 found.extend(f"{word} in the environment" for word in WORDS if word in str(dict(os.environ)))
 try:
     socket.create_connection(("127.0.0.1", PORT), 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -45,6 +46,17 @@ def test_no_file_outside_the_cell_is_found(view: View) -> None:
     )
 
     run = _run(view, "sh", "-c", script)
+
+    assert run.stdout == ""
+
+
+@bubblewrap
+def test_what_of_the_system_is_not_for_everyone_is_not_seen(view: View) -> None:
+    files = [path for path in Path("/etc").rglob("*") if path.is_file() and not path.stat().st_mode & stat.S_IROTH]
+    if not files:
+        pytest.skip("every file of /etc can be read by everyone")
+
+    run = _run(view, "cat", *map(str, files))
 
     assert run.stdout == ""
 
