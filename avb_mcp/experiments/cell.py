@@ -235,7 +235,7 @@ def finished_run(folder: Path) -> FinishedRun:
 
 
 def _keep_trajectory(folder: Path, read: ReadBack, offered: list[list[str]]) -> None:
-    kept = {"requests": [len(tools) for tools in offered] or None}
+    kept = {"requests": len(offered) or None}
     text = json.dumps(kept | json.loads(read.model_dump_json()), indent=1, ensure_ascii=False)
     (folder / "trajectory.json").write_text(text + "\n", encoding="utf-8")
 

@@ -20,6 +20,11 @@ _ROOT = Path("/sys/fs/cgroup")
 _PARENT = "avb-mcp"
 _JOIN = 'for group in $AVB_GROUPS; do echo $$ > "$group/cgroup.procs" || exit 125; done; unset AVB_GROUPS; exec "$@"'
 _LEAVE_S = 5.0
+_EVENTS = (
+    ("processes", "pids.events", "max"),
+    ("memory", "memory.events", "oom_kill"),
+    ("memory", "memory.oom_control", "oom_kill"),  # the same in a group of the old kind
+)
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,13 @@ class Groups:
 
     def hits(self) -> dict[str, int]:
         """How often the kernel refused a process or ended one for its memory, where it did."""
-        counted = {"processes": ("pids.events", "max"), "memory": ("memory.events", "oom_kill")}
-        counted |= {"memory (v1)": ("memory.oom_control", "oom_kill")}
         found: dict[str, int] = {}
         for folder in self.folders:
-            for what, (file, word) in counted.items():
+            for what, file, word in _EVENTS:
                 with suppress(OSError, ValueError):
                     values = dict(line.split() for line in (folder / file).read_text(encoding="ascii").splitlines())
                     if int(values.get(word, 0)):
-                        found[what.partition(" ")[0]] = int(values[word])
+                        found[what] = int(values[word])
         return found
 
 

@@ -113,7 +113,7 @@ def _own(agent: AgentSpec, seat: Seat) -> Command:
         environment=environment,
         secrets=secrets,
         read_back=_plain,
-        readable=(Path(program), Path(program).resolve()),
+        readable=(Path(program), Path(program).resolve(), *agent.sees),
         versions={"avb-mcp": __version__},
     )
 

@@ -70,6 +70,8 @@ class AgentSpec(_Model):
     """The model's name as the harness takes it, or scripted:<policy>."""
     command: tuple[str, ...] = ()
     """For `command`: the program and its arguments; `{prompt}` and `{workspace}` are replaced."""
+    sees: tuple[Path, ...] = ()
+    """For `command`: files and folders that the program needs besides the system's, such as its own installation."""
     base_url: str = ""
     """A model server in place of the provider's own: scheme, host and port."""
     keys: tuple[str, ...] = ()
@@ -90,6 +92,8 @@ class AgentSpec(_Model):
             raise ValueError(f"there is no harness {self.harness!r}; known are {', '.join(known)}")
         if (self.harness == COMMAND) != bool(self.command):
             raise ValueError(f"harness {self.harness!r}: `command` belongs to the harness {COMMAND!r}, and there alone")
+        if self.sees and self.harness != COMMAND:
+            raise ValueError(f"harness {self.harness!r}: `sees` belongs to the harness {COMMAND!r}, and there alone")
         if self.harness in HARNESSES and not self.model:
             raise ValueError(f"harness {self.harness!r} needs a model, or {SCRIPTED}<policy>")
         if self.is_policy and self.model:
@@ -208,7 +212,12 @@ def load_plan(path: Path) -> Plan:
     except ValidationError as error:
         raise UserError(f"{path}: {_sentence(error)}") from error
     base = path.resolve().parent
-    update: dict[str, object] = {"suites": tuple(base / suite for suite in plan.suites)}
+    update: dict[str, object] = {
+        "suites": tuple(base / suite for suite in plan.suites),
+        "agents": tuple(
+            agent.model_copy(update={"sees": tuple(base / p for p in agent.sees)}) for agent in plan.agents
+        ),
+    }
     if plan.prices is not None:
         update["prices"] = base / plan.prices
     return plan.model_copy(update=update)

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,8 +62,11 @@ def load_expected(folder: Path) -> list[Cell]:
 
 def past_records(folder: Path) -> list[CellRecord]:
     """Records of this run and of those beside it: what a cell of the same kind has cost before."""
-    ledgers = sorted(folder.parent.glob(f"*/{LEDGER_FILE}"))
-    return [record for ledger in ledgers for record in Ledger(ledger.parent).records()]
+    found: list[CellRecord] = []
+    for path in sorted(folder.parent.glob(f"*/{LEDGER_FILE}")):
+        with suppress(UserError):  # one of another version says nothing about this one
+            found += Ledger(path.parent).records()
+    return found
 
 
 def install_harnesses(cells: Sequence[Cell], say: Callable[[str], None]) -> None:

@@ -97,6 +97,7 @@ def test_a_plan_survives_being_saved(tmp_path: Path) -> None:
         ('harness = "autopilot"', 'harness = "claude_code"\nmodel = "claude-opus-4-7"', "listed twice"),
         ('harness = "autopilot"', 'harness = "nop"\nmodel = "gpt-5.5"', "without a model"),
         ('harness = "autopilot"', 'harness = "command"', "belongs to the harness"),
+        ('harness = "autopilot"', 'harness = "autopilot"\nsees = ["x"]', "`sees` belongs to the harness"),
     ],
 )
 def test_a_mistake_in_a_plan_is_a_sentence(tmp_path: Path, before: str, after: str, sentence: str) -> None:
