@@ -117,10 +117,10 @@ def _write_task(suite_folder: Path, suite: Suite, entry: Entry, folder: Path, wh
     environment, tests, solution = (folder / name for name in ("environment", "tests", "solution"))
     ignored = shutil.ignore_patterns("outputs", "output", "work", ".avb")
     shutil.copytree(source, environment / "workspace", ignore=ignored)
-    os.link(wheel, environment / wheel.name)
+    _share(wheel, environment / wheel.name)
     (environment / "Dockerfile").write_text(DOCKERFILE.format(wheel=wheel.name), encoding="utf-8")
     shutil.copytree(answers, tests / "answers")
-    shutil.copytree(tests / "answers", solution / "answers", copy_function=os.link)
+    shutil.copytree(tests / "answers", solution / "answers", copy_function=_share)
     words = {"programs": PROGRAMS, "workspace": WORKSPACE, "facts": FACTS_FILE, "verdict": VERDICT_FILE}
     for path, text in ((tests / "test.sh", TEST), (solution / "solve.sh", SOLVE)):
         path.write_text(text.format(**words), encoding="utf-8")
@@ -132,6 +132,14 @@ def _write_task(suite_folder: Path, suite: Suite, entry: Entry, folder: Path, wh
     (folder / "task.toml").write_text(tomlkit.dumps(task_document(facts, time_s)), encoding="utf-8")
     shutil.copyfile(source / BRIEF_FILE, folder / "instruction.md")
     return folder
+
+
+def _share(source: str | Path, target: str | Path) -> None:
+    """The same file under another name, or a copy where the file system has no such thing."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def facts_of(suite: Suite, entry: Entry) -> dict[str, Any]:
