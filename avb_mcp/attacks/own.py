@@ -25,6 +25,7 @@ from avb_mcp.tasks.answers import Answer, load_answer
 from avb_mcp.tasks.spec import MATERIALS, Entry, Suite, answers_of, workspace_of
 from verifiers._honesty import CLIP_SUFFIXES, PLACES, RANGE_TOLERANCE_S
 from verifiers._json import AnswerError, load_answer_model
+from verifiers._media import MediaError
 from verifiers.video_assembly.schema import AssemblyReference
 from verifiers.video_assembly.scoring import AssemblyScore, score_assembly
 from verifiers.video_order.schema import OrderReference
@@ -79,7 +80,7 @@ def load_own(folder: Path, suite: Suite, entry: Entry, spool: Path) -> Loaded:
     other = other_film(folder, suite, entry)
     try:
         loaded = _LOADERS[answer.verifier](folder, entry, answer, other, spool)
-    except (av.FFmpegError, LookupError, StopIteration) as error:
+    except (MediaError, av.FFmpegError, LookupError, StopIteration) as error:
         raise AnswerError(f"the films of {entry.id} cannot be read: {type(error).__name__} {error}") from error
     return Loaded(loaded.task, [attack for attack in loaded.attacks if other is not None or attack.trick != OTHER])
 
