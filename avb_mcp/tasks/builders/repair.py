@@ -121,7 +121,9 @@ def refusal(footage: Footage, defect: Defect[Any], request: BuildRequest) -> str
             f"{defect.name} needs films of at least {max(request.min_s, needs.min_s):g} s, {request.max_s:g} s allowed."
         )
     if footage.duration_s < least_s:
-        return f"{footage.name} lasts {footage.duration_s:.1f} s; {defect.name} needs at least {least_s:g} s."
+        way_out = " or a lower --min-s" if request.min_s > needs.min_s else ""
+        lasts = f"{footage.name} lasts {footage.duration_s:.1f} s; {defect.name} needs at least {least_s:g} s"
+        return f"{lasts}. Give a longer source{way_out}."
     if needs.sound and not footage.has_sound:
         return f"{footage.name} has no sound, which {defect.name} needs."
     if len(footage.shots) < needs.shots:

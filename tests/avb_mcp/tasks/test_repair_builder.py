@@ -174,7 +174,7 @@ def test_kinds_that_no_source_can_carry_are_left_out_with_the_reason_unless_aske
 @pytest.mark.parametrize(
     ("kind", "shots", "sound", "sentence"),
     [
-        ("blur", (40, 40), True, "lasts 5.0 s; blur needs at least 10 s"),
+        ("blur", (40, 40), True, "lasts 5.0 s; blur needs at least 10 s. Give a longer source or a lower --min-s"),
         ("room_echo", (90, 100), False, "has no sound, which room_echo needs"),
         ("shot_swap", (190,), True, "has 1 shots; shot_swap needs at least 4"),
         ("wrong_sentences", (90, 100), True, "needs at least 16 s"),
