@@ -97,7 +97,8 @@ def _pictures(
 ) -> Sides:
     wanted = {look.number for look in looks if within(look.time_s, damaged)}
     values = dict(_values(source, broken, wanted))
-    inside, outside = [], []
+    inside: list[float] = []
+    outside: list[float] = []
     for look in looks:
         side = inside if window is not None and within(look.time_s, [window]) else outside
         side.append(values.get(look.number, 1.0))

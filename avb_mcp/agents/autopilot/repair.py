@@ -3,7 +3,7 @@
 What the tool is sure of comes first. Then what pictures tell in contact sheets: frames that play twice (the tool finds
 those itself), colour and sharpness that jump inside a shot, shots whose light fits better elsewhere; then what the tool
 holds for doubtful. Every candidate is tried with its repair primitive, which writes nothing where it would not help.
-When nothing is found the film goes back as it is, and the report says so.
+When nothing can be repaired the film goes back as it is, and the report names the likeliest window if there is one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from avb_mcp.agents._client import ToolRefused, Tools
 from avb_mcp.agents._delivery import Span
 from avb_mcp.agents.autopilot import _suspects
 from avb_mcp.agents.autopilot._findings import LIKELY, SOUND_KINDS, fillers, findings
-from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, merged, repeats
+from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, finding, merged, repeats
 from avb_mcp.agents.autopilot._suspects import Suspect
 from avb_mcp.agents.autopilot._watch import Watched, watch
 
@@ -131,7 +131,14 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
         done = _attempt(tools, film, suspect)
         if done is not None:
             return done
-    return None
+    guess = likeliest(told, wishes)
+    return None if guess is None else _unchanged(tools, film, guess)
+
+
+def likeliest(told: Sequence[Suspect], wishes: Wishes) -> Suspect | None:
+    """The surest of the findings that the brief's words allow for."""
+    fitting = [row for row in told if wishes.of_sound or row.kind not in SOUND_KINDS]
+    return max(fitting, key=lambda row: row.confidence, default=None)
 
 
 def _is_scene(row: Suspect, film: Watched) -> bool:
@@ -188,13 +195,13 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
     yield from sorted(
         (row for row in told if row not in likely), key=lambda row: wishes.of_sound != (row.kind in SOUND_KINDS)
     )
-    if not wishes.of_order:
+    if not wishes.of_order and not wishes.of_sound:
         yield from _suspects.out_of_order(film)
 
 
-def _unchanged(tools: Tools, film: Watched) -> Repaired:
-    """Nothing found: the film as it is, its sound written anew."""
+def _unchanged(tools: Tools, film: Watched, guess: Suspect | None = None) -> Repaired:
+    """Nothing repaired: the film as it is, its sound written anew."""
     segment = {"start_s": 0.0, "gain_db": 0.01 if film.has_sound else 0.0}
     tools.call("trim_concat", path=film.path, segments=[segment], output=OUTPUT)
-    found = [{"type": "not found", "start_s": 0.0, "end_s": film.duration_s}]
+    found = [finding(guess.kind, guess) if guess else finding("not found", Span(0.0, film.duration_s))]
     return Repaired(OUTPUT, found, [], "Nothing was found that the tools could repair; the film is unchanged.")
