@@ -16,21 +16,32 @@ from dataclasses import dataclass, replace
 from avb_mcp.agents._client import ToolRefused, Tools
 from avb_mcp.agents._delivery import Span
 from avb_mcp.agents.autopilot import _suspects
-from avb_mcp.agents.autopilot._findings import LIKELY, SOUND_KINDS, fillers, findings
-from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, finding, merged, repeats
+from avb_mcp.agents.autopilot._findings import CERTAIN, LIKELY, SOUND_KINDS, fillers, findings
+from avb_mcp.agents.autopilot._repairs import (
+    ATTEMPTS,
+    OUTPUT,
+    Repaired,
+    cut_out,
+    finding,
+    merged,
+    repeats,
+    without_stops,
+)
 from avb_mcp.agents.autopilot._suspects import Suspect
 from avb_mcp.agents.autopilot._watch import Watched, watch
 
-CERTAIN = 0.8
-"""Confidence from which a second finding is repaired too, where the brief allows for several."""
 MOST_REPAIRS = 2
+"""Certain findings that are repaired together, where the brief allows for several."""
 PART_S, MOST_PARTS = 5.0, 20
 """Windows in which repeated frames are looked for when the whole film is too much."""
 SHORTENS = frozenset({"repeat", "black"})
 SCENE_KINDS = frozenset({"noise", "echo", "level"})
 NEAR_S = 0.25
 CUT_KINDS = frozenset({"repeat", "freeze"})
-_SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
+_PHRASES = r"have a look|eyes and ears"
+"""Words of sight and sound that tell nothing about the film."""
+_SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise|dubbed)\b"
+_SIGHT_WORDS = r"\b(sees?|seen|look(s|ed|ing)?|eyes?|screen|watch\w*|picture|image|dubbed)\b"
 _ORDER_WORDS = (
     r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
 )
@@ -48,12 +59,17 @@ class Wishes:
     of_time: bool
     of_order: bool
     of_sound: bool
+    of_sight: bool
+
+    def allow(self, kind: str) -> bool:
+        """Whether it is something that is heard, or seen, as the words say; without any word it is seen."""
+        return self.of_sound if kind in SOUND_KINDS else self.of_sight or not self.of_sound
 
 
 def read_wishes(brief: str) -> Wishes:
-    told = brief.split("The film is", 1)[0]
-    of_time, of_order, of_sound = (
-        bool(re.search(words, told, re.I)) for words in (_TIME_WORDS, _ORDER_WORDS, _SOUND_WORDS)
+    told = re.sub(_PHRASES, "", brief.split("The film is", 1)[0])
+    of_time, of_order, of_sound, of_sight = (
+        bool(re.search(words, told, re.I)) for words in (_TIME_WORDS, _ORDER_WORDS, _SOUND_WORDS, _SIGHT_WORDS)
     )
     return Wishes(
         cuts=bool(re.search(r"without the stretches|fenced JSON", brief)),
@@ -62,6 +78,7 @@ def read_wishes(brief: str) -> Wishes:
         of_time=of_time,
         of_order=of_order,
         of_sound=of_sound,
+        of_sight=of_sight,
     )
 
 
@@ -127,8 +144,10 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
         done = _both(tools, film, certain) if len({row.kind for row in certain}) > 1 else None
         if done is not None:
             return done
+    stops = [row for row in told if row.confidence >= LIKELY and _shortens(row)]
     for suspect in _suspects_of(tools, film, told, wishes):
-        done = _attempt(tools, film, suspect)
+        together = suspect in stops and len(stops) > 1
+        done = without_stops(tools, film, stops) if together else _attempt(tools, film, suspect)
         if done is not None:
             return done
     guess = likeliest(told, wishes)
@@ -137,7 +156,7 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
 
 def likeliest(told: Sequence[Suspect], wishes: Wishes) -> Suspect | None:
     """The surest of the findings that the brief's words allow for."""
-    fitting = [row for row in told if wishes.of_sound or row.kind not in SOUND_KINDS]
+    fitting = [row for row in told if wishes.allow(row.kind)]
     return max(fitting, key=lambda row: row.confidence, default=None)
 
 
@@ -175,7 +194,9 @@ def _attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
 def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: Wishes) -> Iterator[Suspect]:
     """What may be wrong, the likeliest first; looked for only as long as nothing was repaired."""
     likely = [row for row in told if row.confidence >= LIKELY and not _is_scene(row, film)]
-    fitting = [row for row in likely if wishes.of_sound == (row.kind in SOUND_KINDS)]
+    # Scenes differ in level by themselves: such a finding comes last, and not at all where it is doubtful.
+    likely.sort(key=lambda row: row.kind == "level")
+    fitting = [row for row in likely if wishes.allow(row.kind)]
     yield from fitting
     whole = Suspect("repeat", 0.0, film.duration_s, 0.5)
     if wishes.of_time and not wishes.same_length:
@@ -184,7 +205,7 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
         yield from _suspects.out_of_order(film)
     if wishes.of_sound and film.has_sound:
         yield Suspect("clipping somewhere", 0.0, film.duration_s, 0.5)
-    if not wishes.of_sound:
+    if wishes.allow("colour"):
         yield from _suspects.colour(film)
         yield from _suspects.sharpness(tools, film)
     yield from (row for row in likely if row not in fitting)
@@ -192,10 +213,9 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
         yield Suspect("freeze", 0.0, film.duration_s, 0.5)
         if not wishes.same_length:
             yield whole
-    yield from sorted(
-        (row for row in told if row not in likely), key=lambda row: wishes.of_sound != (row.kind in SOUND_KINDS)
-    )
-    if not wishes.of_order and not wishes.of_sound:
+    doubtful = [row for row in told if row not in likely and row.kind != "level"]
+    yield from sorted(doubtful, key=lambda row: not wishes.allow(row.kind))
+    if not wishes.of_order and wishes.allow("order"):
         yield from _suspects.out_of_order(film)
 
 

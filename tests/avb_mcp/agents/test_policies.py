@@ -134,6 +134,25 @@ def test_a_window_that_cannot_be_repaired_is_named_if_it_fits_the_brief() -> Non
     assert likeliest(told[:1], seen) is None
 
 
+def test_a_brief_may_be_of_what_is_seen_of_what_is_heard_or_of_both() -> None:
+    opening, ending = "Could you have a look? ", " You have better eyes and ears than I have."
+    wishes = [
+        read_wishes(opening + words + ending)
+        for words in (
+            "It is hard to follow by ear.",
+            "The colours look wrong.",
+            "I hear it and see it apart.",
+            "It is.",
+        )
+    ]
+    assert [(one.allow("noise"), one.allow("colour")) for one in wishes] == [
+        (True, False),
+        (False, True),
+        (True, True),
+        (False, True),
+    ]
+
+
 def test_stretches_that_overlap_or_lie_close_are_one() -> None:
     spans = [Span(5.0, 6.0), Span(1.0, 2.0), Span(1.5, 3.0)]
     assert merged(spans) == [Span(1.0, 3.0), Span(5.0, 6.0)]
