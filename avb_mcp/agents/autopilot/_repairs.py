@@ -193,21 +193,13 @@ def _denoise(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     return Repaired(data["output"], [finding("noise", suspect)], [], f"Noise was taken out: {data['method']}.")
 
 
-def _restore_sound(kind: str, named: str) -> Callable[[Tools, Watched, Suspect], Repaired]:
+def _restore_sound(kind: str, named: str) -> Attempt:
     def attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
         data = tools.call("restore_audio", **_window(film, suspect), kind=kind).data
         told = f"Sound repaired ({kind}): {data['method']}, {data['figures']}."
         return Repaired(data["output"], [finding(named, suspect)], [], told)
 
     return attempt
-
-
-def _too_loud(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
-    """Sound driven too hard; where a codec has rounded the ceiling off, its level can still be mended."""
-    try:
-        return _restore_sound("declip", "clipping")(tools, film, suspect)
-    except ToolRefused:
-        return _restore_sound("gain", "clipping")(tools, film, suspect)
 
 
 def _declip(tools: Tools, film: Watched, _: Suspect) -> Repaired:
@@ -238,7 +230,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "softness": _sharpen,
     "noise": _denoise,
     "echo": _restore_sound("dereverb", "room echo"),
-    "clipping": _too_loud,
+    "clipping": _restore_sound("declip", "clipping"),
     "clipping somewhere": _declip,
     "level": _restore_sound("gain", "jump of level"),
     "desync": _retime,

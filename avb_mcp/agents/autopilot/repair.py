@@ -155,8 +155,8 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
 
 
 def likeliest(told: Sequence[Suspect], wishes: Wishes) -> Suspect | None:
-    """The surest of the findings that the brief's words allow for."""
-    fitting = [row for row in told if wishes.allow(row.kind)]
+    """The surest of the findings that are more likely than not and that the brief's words allow for."""
+    fitting = [row for row in told if row.confidence >= LIKELY and wishes.allow(row.kind)]
     return max(fitting, key=lambda row: row.confidence, default=None)
 
 

@@ -131,7 +131,7 @@ def test_a_window_that_cannot_be_repaired_is_named_if_it_fits_the_brief() -> Non
     seen, heard = (read_wishes(f"{words} The film is materials/broken.mp4.") for words in ("It looks off.", "Listen."))
     assert likeliest(told, heard) == told[0]
     assert likeliest(told, seen) == told[2]
-    assert likeliest(told[:1], seen) is None
+    assert likeliest(told[:2], seen) is None
 
 
 def test_a_brief_may_be_of_what_is_seen_of_what_is_heard_or_of_both() -> None:
