@@ -103,7 +103,11 @@ def _audio_parts(case: Case, out: Outcome) -> tuple[float, float]:
         picture = _compare_picture(case, inside=False)
         kept = _picture_kept(picture.outside, anchors, out)
         _gate_picture_length(case, picture, out)
-        out.gates["picture_kept"] = gate(kept >= scoring.MIN_KEPT, f"only {kept:.2f} of the picture is kept")
+        other = scoring.other_pictures([frame.psnr_db for frame in picture.outside])
+        out.gates["picture_kept"] = gate(
+            kept >= scoring.MIN_KEPT and other <= scoring.MAX_OTHER_PICTURES,
+            f"only {kept:.2f} of the picture is kept, and {other:.2f} of the frames show something else",
+        )
         outside = min(outside, kept)
     return scoring.audio_inside(sound.inside, anchors), outside
 

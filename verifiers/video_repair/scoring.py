@@ -23,8 +23,9 @@ INSIDE_WEIGHT, OUTSIDE_WEIGHT = 0.9, 0.1
 MIN_INSIDE, FULL_OUTSIDE_FROM = 0.02, 0.10
 # (ours) Content this close to the broken input that went less than this share of the way to golden is a copy.
 COPY_PSNR_DB, COPY_SDR_DB, COPY_PROGRESS = 30.0, 10.0, 0.05
-# (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0.
-MIN_KEPT = 0.2
+# (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0, and with more of
+# its frames than this showing another picture (no encoder is so bad), however much of a dark film black would keep.
+MIN_KEPT, MAX_OTHER_PICTURES, OTHER_PICTURE_PSNR_DB = 0.2, 0.1, 20.0
 
 # Inside audio: perceptual, intelligibility, fidelity.
 AUDIO_WEIGHTS = {"nsim": 0.4, "estoi": 0.3, "sdr_db": 0.3}
@@ -133,6 +134,11 @@ def picture_frame_kept(psnr_db: float, ssim: float, honest_psnr_db: float, hones
     by_psnr = 1.0 - (honest_psnr_db - psnr_db) / OUTSIDE_PSNR_SPAN_DB
     by_ssim = 1.0 - (honest_ssim - ssim) / OUTSIDE_SSIM_SPAN
     return float(np.clip(min(by_psnr, by_ssim), 0.0, 1.0))
+
+
+def other_pictures(psnrs_db: Sequence[float]) -> float:
+    """The share of frames that show something else than they should."""
+    return float(np.mean(np.asarray(psnrs_db) < OTHER_PICTURE_PSNR_DB)) if psnrs_db else 0.0
 
 
 def window_reward(inside: float, outside: float) -> float:
