@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.signal import correlate
 
-from verifiers._media import DecodedFrame, media_info, mono_audio, video_frames
+from verifiers._media import DecodedFrame, MediaInfo, media_info, mono_audio, video_frames
 from verifiers.video_repair_v3.pictures import sample_places
 from verifiers.video_repair_v3.schema import Profile
 from verifiers.video_repair_v3.scoring import (
@@ -64,16 +64,24 @@ def copy_at_most(source: Path, broken: Path, profile: Profile, *, fix_v03: bool 
     items = format_items(*infos)
     window = edit_window(profile, fix_v03=fix_v03)
     chunks = plan_chunks(profile.format.duration_s)
-    rates = [float(info.video.average_rate or 0) if info.video else 0.0 for info in infos]
     video, audio = Sides(None, None), Sides(None, None)
-    # Films of two rates are compared by another count: nothing is claimed about their pictures.
-    if profile.variant not in SOUND_ONLY and rates[0] == rates[1] > 0:
+    rate = _common_rate(*infos)
+    if rate is not None and profile.variant not in SOUND_ONLY:
         damaged = [truth.window for truth in truth_windows(profile)]
-        video = _pictures(source, broken, samples(chunks, rates[0]), damaged, window)
+        video = _pictures(source, broken, samples(chunks, rate), damaged, window)
     if infos[0].audio and infos[1].audio:
         audio = _sound(_track(source), _track(broken), chunks, window)
     shares = VARIANT_SHARES.get(profile.variant, DEFAULT_SHARES)
     return total_score(sum(items.values()) / len(items), 0.0, edit_score(video, audio, shares))
+
+
+def _common_rate(broken: MediaInfo, source: MediaInfo) -> float | None:
+    """The even rate of both films; for others the count of frames differs, and nothing is claimed of their pictures."""
+    if broken.video is None or source.video is None:
+        return None
+    rates = {rate for video in (broken.video, source.video) for rate in (video.average_rate, video.real_rate)}
+    rate = rates.pop()
+    return float(rate) if rate and not rates else None
 
 
 def samples(chunks: Sequence[Chunk], fps: float) -> list[Sample]:

@@ -146,8 +146,7 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
             return done
     stops = [row for row in told if row.confidence >= LIKELY and _shortens(row)]
     for suspect in _suspects_of(tools, film, told, wishes):
-        together = suspect in stops and len(stops) > 1
-        done = without_stops(tools, film, stops) if together else _attempt(tools, film, suspect)
+        done = _attempt(tools, film, suspect, stops)
         if done is not None:
             return done
     guess = likeliest(told, wishes)
@@ -183,9 +182,12 @@ def _shortens(row: Suspect) -> bool:
     return row.kind in SHORTENS or (row.next is not None and row.next[1].get("kind") == "drop_repeats")
 
 
-def _attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
+def _attempt(tools: Tools, film: Watched, suspect: Suspect, stops: Sequence[Suspect] = ()) -> Repaired | None:
+    """Repair it; one of several interruptions together with the others."""
     attempt = ATTEMPTS.get(suspect.kind)
     try:
+        if len(stops) > 1 and suspect in stops:
+            return without_stops(tools, film, stops)
         return attempt(tools, film, suspect) if attempt else None
     except ToolRefused:
         return None  # the tool measured that it would not help, or is not there
