@@ -13,6 +13,7 @@ lag are functions of their own here and every caller decides on them separately.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -199,15 +200,15 @@ class LevelRule:
 
 
 def block_agreement(
-    reference: Samples, sound: Samples, *, block: int, step: int, max_lag: int, level: LevelRule
+    reference: Samples, sound: Samples, *, block: int, starts: Iterable[int], max_lag: int, level: LevelRule
 ) -> list[tuple[int, float]]:
-    """(first sample, agreement in [0, 1]) for every block of the reference that can be judged.
+    """(first sample, agreement in [0, 1]) for every block that starts there in the reference and can be judged.
 
     Agreement is the peak of the normalised correlation within ±`max_lag` samples, times the credit for the
     level there. A block quiet in both is left out; one quiet in only one of them counts as 0.
     """
     rows = []
-    for start in range(0, len(reference) - block + 1, step):
+    for start in starts:
         piece = np.asarray(reference[start : start + block], np.float64)
         around = shifted(sound, 0, start - max_lag, start + block + max_lag)
         loud, loud_here = rms_db(piece) > QUIET_DBFS, rms_db(around) > QUIET_DBFS

@@ -6,11 +6,12 @@ of the render shows. Those bounds are worked out from the answers here; the tric
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ import av
 from avb_mcp.attacks import assembly, order, own_films
 from avb_mcp.attacks._base import Attack, Bound, at_most, exactly
 from avb_mcp.attacks._clips import Clip, spool_clip
-from avb_mcp.attacks._manifests import ClipsTask, manifest_attacks, partly_right
+from avb_mcp.attacks._manifests import MANIFEST, RENDER, ClipsTask, manifest_attacks, partly_right
+from avb_mcp.attacks.repair import MEDIA, REPORT
 from avb_mcp.attacks.table import Row, try_attack
 from avb_mcp.tasks.answers import Answer, load_answer
 from avb_mcp.tasks.spec import MATERIALS, Entry, Suite, answers_of, workspace_of
 from verifiers._honesty import CLIP_SUFFIXES, PLACES, RANGE_TOLERANCE_S
 from verifiers._json import AnswerError, load_answer_model
+from verifiers._media import MediaError
 from verifiers.video_assembly.schema import AssemblyReference
 from verifiers.video_assembly.scoring import AssemblyScore, score_assembly
 from verifiers.video_order.schema import OrderReference
@@ -42,6 +45,9 @@ GATE_TRICKS = frozenset(
     | {"symlink to the answer"}
 )
 """What the verifier gate of every suite tries; `--attacks` tries the rest as well."""
+
+USUAL = {"submission": MANIFEST, "render": RENDER, "fixed": MEDIA, "report": REPORT}
+"""The names under which tricks hand in, by the verifier's argument; an imported task may ask for others."""
 
 Wanted = Callable[[Attack[Any]], bool]
 
@@ -79,9 +85,21 @@ def load_own(folder: Path, suite: Suite, entry: Entry, spool: Path) -> Loaded:
     other = other_film(folder, suite, entry)
     try:
         loaded = _LOADERS[answer.verifier](folder, entry, answer, other, spool)
-    except (av.FFmpegError, LookupError, StopIteration) as error:
+    except (MediaError, av.FFmpegError, LookupError, StopIteration) as error:
         raise AnswerError(f"the films of {entry.id} cannot be read: {type(error).__name__} {error}") from error
-    return Loaded(loaded.task, [attack for attack in loaded.attacks if other is not None or attack.trick != OTHER])
+    names = {USUAL[argument]: name for argument, name in answer.submission.items() if argument in USUAL and name != "."}
+    possible = [attack for attack in loaded.attacks if other is not None or attack.trick != OTHER]
+    return Loaded(loaded.task, [_under_own_names(attack, names) for attack in possible])
+
+
+def _under_own_names(attack: Attack[Any], names: Mapping[str, str]) -> Attack[Any]:
+    def hand_in(task: Any, outputs: Path) -> None:
+        attack.hand_in(task, outputs)
+        for usual, own in names.items():
+            if usual != own and os.path.lexists(outputs / usual):
+                (outputs / usual).rename(outputs / own)
+
+    return replace(attack, hand_in=hand_in)
 
 
 def other_film(folder: Path, suite: Suite, entry: Entry) -> Path | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from avb_mcp.attacks import _tricks as tricks
 from avb_mcp.attacks import repair
-from avb_mcp.attacks._base import NOTHING, Attack, at_least, at_most, exactly, hand_in_nothing
+from avb_mcp.attacks._base import NOTHING, Attack, Bound, at_least, at_most, exactly, hand_in_nothing
 from avb_mcp.attacks._clips import CAREFUL, Clip, Export, spool_clip, write_clip
+from avb_mcp.attacks._v3_copy import copy_at_most
 from avb_mcp.attacks.repair import RepairTask
 from avb_mcp.attacks.repair_v3 import EDIT, FORMAT, LOCALIZATION
 from avb_mcp.tasks.answers import Answer
@@ -24,9 +25,7 @@ from verifiers.video_repair_v3.truth import truth_windows
 
 OF_SOUND = ("silence", "loud copy", "over-suppressed audio", "wrong rate or codec: 44.1 kHz", "control, +20 ms audio")
 UNREPORTED = FORMAT + EDIT
-"""The released scheme pays a film without a report at most this; a copy of the broken one, what was never broken."""
-TELLING = 0.01
-"""A defect that costs a copy of the broken film less than this is no task."""
+"""The released scheme pays a film without a report at most this."""
 ALMOST = 0.999
 
 
@@ -73,16 +72,18 @@ def repair_v3_target(
     workspace: Path, answers: Path, answer: Answer, other: Path | None, spool: Path
 ) -> tuple[V3Own, Sequence[Attack[V3Own]]]:
     source_file = answers / answer.reference["source"]
-    windows = truth_windows(load_answer_model(answers / answer.reference["profile"], Profile))
-    report = "".join(_diagnosis(truth.window.start_s, truth.window.end_s) for truth in windows)
+    profile = load_answer_model(answers / answer.reference["profile"], Profile)
+    report = "".join(_diagnosis(truth.window.start_s, truth.window.end_s) for truth in truth_windows(profile))
     broken_file = _one_film(workspace)
+    copied = copy_at_most(source_file, broken_file, profile, fix_v03=answer.options.get("fix_v03_window", False))
     source = spool_clip(source_file, spool / "source.yuv")
     broken = spool_clip(broken_file, spool / "broken.yuv")
     film = source if other is None else spool_clip(other, spool / "other.yuv")
-    return V3Own(answers, source_file, broken_file, source, broken, film, report), _v3_attacks(source.sound is not None)
+    attacks = _v3_attacks(source.sound is not None, at_most(copied))
+    return V3Own(answers, source_file, broken_file, source, broken, film, report), attacks
 
 
-def _v3_attacks(heard: bool) -> list[Attack[V3Own]]:
+def _v3_attacks(heard: bool, copied: Bound) -> list[Attack[V3Own]]:
     """What the scheme pays a film that is not repaired is not ours to choose: stated as its upper bound."""
     silent = [
         Attack("silence", at_most(UNREPORTED), _v3_film(lambda task: tricks.silent(task.broken))),
@@ -94,13 +95,13 @@ def _v3_attacks(heard: bool) -> list[Attack[V3Own]]:
     return [
         Attack("nothing submitted", NOTHING, hand_in_nothing),
         Attack("empty file", NOTHING, _v3_empty),
-        Attack("verbatim broken", at_most(UNREPORTED - TELLING), _v3_copy(lambda task: task.broken_file)),
+        Attack("verbatim broken", copied, _v3_copy(lambda task: task.broken_file)),
         Attack("re-encoded broken", at_most(UNREPORTED), _v3_film(lambda task: task.broken)),
         *(silent if heard else []),
         Attack("black", at_most(UNREPORTED), _v3_film(lambda task: tricks.black(task.broken))),
         Attack("wrong length", at_most(UNREPORTED), _v3_film(lambda task: tricks.first_half(task.source))),
         Attack("golden of another task", at_most(0.5 * UNREPORTED), _v3_film(lambda task: task.other)),
-        Attack("NaN JSON: times that are no numbers", at_most(UNREPORTED), _v3_nan),
+        Attack("NaN JSON: times that are no numbers", copied, _v3_nan),
         Attack("symlink to the answer", NOTHING, _v3_link),
         Attack("honest ranges, wrong render: no film", exactly(LOCALIZATION), _v3_report),
         Attack("control, golden", exactly(1.0), _v3_copy(lambda task: task.source_file, reported=True)),

@@ -169,7 +169,8 @@ def _pictures(out: Path, answers: Path, run: Run) -> list[Picture]:
                 _sheet(tools, "the same time in the film that was handed in", path="outputs/fixed.mp4", **around),
             ]
         if run.family is Family.REPURPOSE:
-            return [_sheet(tools, "the film that was handed in", path="outputs/final.mp4", count=CELLS)]
+            handed_in = tools.call("frame_grid", path="outputs/final.mp4", count=CELLS)
+            return [_picture("the film that was handed in", _tiled(_cells(handed_in)))]
         media = [item["path"] for item in tools.call("probe").data["media"]]
         clips = sorted((path for path in media if "/clips/" in path), key=lambda path: int(Path(path).stem))
         handed_in = tools.call("frame_grid", path="outputs/solution.mp4", times_s=_places(folder))

@@ -29,6 +29,15 @@ def test_every_trick_gets_its_stated_reward(suite: Path, number: int) -> None:
     assert any(row.attack == "golden of another task" for row in rows)
 
 
+def test_tricks_are_tried_under_the_names_that_a_task_asks_for(tmp_path: Path) -> None:
+    write(tmp_path / "s", order_plan())
+    file = tmp_path / "s" / "answers" / "order-1" / "answer.json"
+    file.write_text(file.read_text().replace("solution.json", "order.json").replace("solution.mp4", "joined.mp4"))
+    known = load_suite(tmp_path / "s")
+    rows = list(attack_suite(tmp_path / "s", known, known.tasks, lambda attack: attack.name == "control, golden"))
+    assert [(row.obtained, row.holds) for row in rows] == [(1.0, True)]
+
+
 def test_the_order_of_the_names_is_worth_what_it_happens_to_be_right(tmp_path: Path) -> None:
     write(tmp_path / "s", order_plan())
     file = tmp_path / "s" / "answers" / "order-1" / "reference.json"

@@ -111,7 +111,8 @@ def test_level_credit_is_full_inside_and_none_outside():
 
 
 def blocks(reference: np.ndarray, sound: np.ndarray, max_lag: int = 0) -> list[float]:
-    rows = block_agreement(reference, sound, block=RATE_HZ, step=RATE_HZ, max_lag=max_lag, level=LEVEL)
+    starts = range(0, len(reference) - RATE_HZ + 1, RATE_HZ)
+    rows = block_agreement(reference, sound, block=RATE_HZ, starts=starts, max_lag=max_lag, level=LEVEL)
     return [value for _, value in rows]
 
 

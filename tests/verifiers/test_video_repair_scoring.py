@@ -179,6 +179,20 @@ def test_a_render_is_as_claimed_when_nearly_all_its_frames_are():
     assert not scoring.picture_is_as_claimed([], 0.95)
 
 
+def test_frames_far_below_any_encode_show_another_picture():
+    assert scoring.other_pictures([45.0, 28.0, 21.0, 19.0]) == 0.25
+    assert scoring.other_pictures([]) == 0.0
+
+
+def test_two_neighbours_that_are_far_off_are_another_stretch_in_a_film_of_any_length():
+    assert scoring.picture_is_as_claimed([0.99] * 100 + [0.1] + [0.99] * 100 + [0.1] + [0.99] * 100, 0.95)
+    assert scoring.picture_is_as_claimed([0.99] * 200 + [0.9] * 5, 0.95)
+    assert not scoring.picture_is_as_claimed([0.99] * 200 + [0.4] * 2, 0.95)
+    assert not scoring.sound_is_as_claimed([0.99] * 200 + [0.1] * 2, 0.9, opus=False)
+    assert scoring.sound_is_as_claimed([0.99] * 200, 0.9, opus=False, beside_cuts=[0.9, 0.6])
+    assert not scoring.sound_is_as_claimed([0.99] * 200, 0.9, opus=False, beside_cuts=[0.9, 0.4])
+
+
 def test_a_renders_sound_is_as_claimed_by_its_median_and_nine_tenths_of_its_windows():
     assert scoring.sound_is_as_claimed([0.95] * 9 + [0.1], 0.9, opus=False)
     assert not scoring.sound_is_as_claimed([0.95] * 8 + [0.1] * 2, 0.9, opus=False)

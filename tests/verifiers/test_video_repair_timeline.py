@@ -10,14 +10,16 @@ import pytest
 
 from tests.verifiers.defects import insert_defect, without
 from tests.verifiers.repair_clips import Clip, generated_clip, write_clip
+from verifiers._audio_metrics import Samples
 from verifiers._json import SubmissionError
 from verifiers.video_repair.schema import Kind, TimeRange
 from verifiers.video_repair.timeline import (
     SOUND_RATE_HZ,
+    RenderSound,
     compare_render,
+    compare_render_sound,
     parse_ranges,
     removed_s,
-    render_correlations,
     without_ranges,
 )
 
@@ -129,7 +131,22 @@ def test_sound_correlates_with_an_honest_cut_and_not_with_the_uncut_file_or_sile
     cut = without(clip, ranges)
     assert clip.sound is not None and cut.sound is not None
     whole, honest = clip.sound[::6], cut.sound[::6]
-    assert min(render_correlations(whole, honest, ranges, 0.2)) > 0.95
-    assert np.median(render_correlations(whole, whole, ranges, 0.2)) < 0.8
-    assert max(render_correlations(whole, 0 * honest, ranges, 0.2)) == 0.0
-    assert max(render_correlations(whole, 4 * honest, ranges, 0.2)) < 0.1
+    assert min(heard(whole, honest, ranges).windows) > 0.95
+    assert np.median(heard(whole, whole, ranges).windows) < 0.8
+    assert max(heard(whole, 0 * honest, ranges).windows) == 0.0
+    assert max(heard(whole, 4 * honest, ranges).windows) < 0.1
+
+
+def heard(broken: Samples, render: Samples, ranges: list[TimeRange]) -> RenderSound:
+    return compare_render_sound(broken, render, ranges, 0.2)
+
+
+def test_a_cut_in_another_place_is_heard_beside_it_however_long_the_film_is():
+    sound = np.random.default_rng(1).standard_normal(60 * SOUND_RATE_HZ).astype(np.float32) * 0.1
+    ranges = [TimeRange(start_s=30.3, end_s=30.9)]
+    honest, _ = without_ranges(sound, ranges)
+    late, _ = without_ranges(sound, [TimeRange(start_s=31.0, end_s=31.6)])
+    assert len(heard(sound, honest, ranges).beside_cuts) == 2
+    assert min(heard(sound, honest, ranges).beside_cuts) > 0.95
+    assert np.mean(np.array(heard(sound, late, ranges).windows) > 0.95) > 0.97
+    assert min(heard(sound, late, ranges).beside_cuts) < 0.5

@@ -23,9 +23,9 @@ from verifiers.video_repair.sound import RATE_HZ, SoundComparison, compare_sound
 from verifiers.video_repair.timeline import (
     SOUND_RATE_HZ,
     compare_render,
+    compare_render_sound,
     parse_ranges,
     removed_s,
-    render_correlations,
 )
 
 # How much longer than golden a file is decoded before it is simply too long.
@@ -103,7 +103,11 @@ def _audio_parts(case: Case, out: Outcome) -> tuple[float, float]:
         picture = _compare_picture(case, inside=False)
         kept = _picture_kept(picture.outside, anchors, out)
         _gate_picture_length(case, picture, out)
-        out.gates["picture_kept"] = gate(kept >= scoring.MIN_KEPT, f"only {kept:.2f} of the picture is kept")
+        other = scoring.other_pictures([frame.psnr_db for frame in picture.outside])
+        out.gates["picture_kept"] = gate(
+            kept >= scoring.MIN_KEPT and other <= scoring.MAX_OTHER_PICTURES,
+            f"only {kept:.2f} of the picture is kept, and {other:.2f} of the frames show something else",
+        )
         outside = min(outside, kept)
     return scoring.audio_inside(sound.inside, anchors), outside
 
@@ -198,11 +202,13 @@ def _check_sound_render(case: Case, claimed: list[TimeRange], out: Outcome) -> N
         return
     limits = case.truth.tolerances
     _, broken, render = _tracks(case, SOUND_RATE_HZ)
-    correlations = render_correlations(broken, render, claimed, limits.render_lag_s)
-    median = float(np.median(correlations)) if correlations else None
+    sound = compare_render_sound(broken, render, claimed, limits.render_lag_s)
+    median = float(np.median(sound.windows)) if sound.windows else None
     out.measurements["render_correlation"] = Measurement(value=median)
     out.gates["render_sound"] = gate(
-        scoring.sound_is_as_claimed(correlations, limits.render_correlation, opus=case.opus),
+        scoring.sound_is_as_claimed(
+            sound.windows, limits.render_correlation, opus=case.opus, beside_cuts=sound.beside_cuts
+        ),
         f"the render does not sound like the broken file without the reported ranges "
         f"(median correlation {median or 0.0:.3f}, {limits.render_correlation} is needed)",
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -22,8 +23,9 @@ INSIDE_WEIGHT, OUTSIDE_WEIGHT = 0.9, 0.1
 MIN_INSIDE, FULL_OUTSIDE_FROM = 0.02, 0.10
 # (ours) Content this close to the broken input that went less than this share of the way to golden is a copy.
 COPY_PSNR_DB, COPY_SDR_DB, COPY_PROGRESS = 30.0, 10.0, 0.05
-# (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0.
-MIN_KEPT = 0.2
+# (ours) A track that is not to be repaired must be kept: with less of it than this the reward is 0, and with more of
+# its frames than this showing another picture (no encoder is so bad), however much of a dark film black would keep.
+MIN_KEPT, MAX_OTHER_PICTURES, OTHER_PICTURE_PSNR_DB = 0.2, 0.1, 20.0
 
 # Inside audio: perceptual, intelligibility, fidelity.
 AUDIO_WEIGHTS = {"nsim": 0.4, "estoi": 0.3, "sdr_db": 0.3}
@@ -54,6 +56,9 @@ RENDER_FRAMES_SHARE = 0.95
 # windows reaches this much less; Opus changes the waveform more, so both are lower for it.
 RENDER_SOUND_SLACK, RENDER_SOUND_SHARE = 0.10, 0.90
 OPUS_CORRELATION_LOSS, OPUS_SOUND_SLACK, OPUS_SOUND_SHARE = 0.10, 0.0, 0.60
+# (ours) Single frames and windows may be hard to encode. So many neighbours this far off are another stretch of the
+# film, however small their share of it; beside a cut one such window is enough.
+WRONG_SSIM, WRONG_CORRELATION, WRONG_RUN = 0.80, 0.50, 2
 # (ours) Cutting at most this much more than the truth is always accepted, however short the true ranges are.
 REMOVED_SLACK_S = 1.0
 
@@ -129,6 +134,11 @@ def picture_frame_kept(psnr_db: float, ssim: float, honest_psnr_db: float, hones
     by_psnr = 1.0 - (honest_psnr_db - psnr_db) / OUTSIDE_PSNR_SPAN_DB
     by_ssim = 1.0 - (honest_ssim - ssim) / OUTSIDE_SSIM_SPAN
     return float(np.clip(min(by_psnr, by_ssim), 0.0, 1.0))
+
+
+def other_pictures(psnrs_db: Sequence[float]) -> float:
+    """The share of frames that show something else than they should."""
+    return float(np.mean(np.asarray(psnrs_db) < OTHER_PICTURE_PSNR_DB)) if psnrs_db else 0.0
 
 
 def window_reward(inside: float, outside: float) -> float:
@@ -214,11 +224,17 @@ def most_removed_s(reference: Sequence[TimeRange], max_removed_ratio: float) -> 
 
 def picture_is_as_claimed(ssims: Sequence[float], min_ssim: float) -> bool:
     """The sampled frames of the render show what the reported cuts leave of the broken file."""
-    return bool(ssims) and float(np.mean(np.asarray(ssims) >= min_ssim)) >= RENDER_FRAMES_SHARE
+    if not ssims or longest_run(ssims, WRONG_SSIM) >= WRONG_RUN:
+        return False
+    return float(np.mean(np.asarray(ssims) >= min_ssim)) >= RENDER_FRAMES_SHARE
 
 
-def sound_is_as_claimed(correlations: Sequence[float], min_correlation: float, *, opus: bool) -> bool:
+def sound_is_as_claimed(
+    correlations: Sequence[float], min_correlation: float, *, opus: bool, beside_cuts: Sequence[float] = ()
+) -> bool:
     """The render's sound is what the reported cuts leave; no window to judge (silence) is as claimed."""
+    if longest_run(correlations, WRONG_CORRELATION) >= WRONG_RUN or longest_run(beside_cuts, WRONG_CORRELATION):
+        return False
     if not correlations:
         return True
     median_needed = min_correlation - (OPUS_CORRELATION_LOSS if opus else 0.0)
@@ -226,3 +242,8 @@ def sound_is_as_claimed(correlations: Sequence[float], min_correlation: float, *
     share_needed = OPUS_SOUND_SHARE if opus else RENDER_SOUND_SHARE
     share = float(np.mean(np.asarray(correlations) >= each_needed))
     return float(np.median(correlations)) >= median_needed and share >= share_needed
+
+
+def longest_run(values: Sequence[float], below: float) -> int:
+    """How many neighbours at most are all below a limit."""
+    return max((len(list(run)) for low, run in groupby(values, lambda value: value < below) if low), default=0)

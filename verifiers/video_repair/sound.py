@@ -104,7 +104,8 @@ def _outside(golden: Samples, submission: Samples, lag: int, window: TimeRange |
     block = round(BLOCK_S * RATE_HZ)
     aligned = shifted(submission, lag, 0, len(golden))
     level = LevelRule(full_db=LEVEL_FULL_DB, none_db=LEVEL_NONE_DB)
-    rows = block_agreement(golden, aligned, block=block, step=block, max_lag=1, level=level)
+    starts = range(0, len(golden) - block + 1, block)
+    rows = block_agreement(golden, aligned, block=block, starts=starts, max_lag=1, level=level)
     if window is None:
         return [value for _, value in rows]
     first, last = (window.start_s - EDGE_S) * RATE_HZ, (window.end_s + EDGE_S) * RATE_HZ

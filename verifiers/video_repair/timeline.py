@@ -178,15 +178,32 @@ def without_ranges(sound: Samples, ranges: Sequence[TimeRange]) -> tuple[Floats,
     return np.concatenate(kept, dtype=np.float64), joints
 
 
-def render_correlations(broken: Samples, render: Samples, ranges: Sequence[TimeRange], lag_s: float) -> list[float]:
-    """Peak correlation of each 1 s window, every 0.5 s, of what the cuts should leave with the render.
+@dataclass(frozen=True)
+class RenderSound:
+    """Peak correlations of 1 s windows of what the cuts should leave with the render."""
 
-    Windows across a joint are left out where there are others: cuts snap to frames, so the two pieces in them
-    may carry different lags.
-    """
+    windows: list[float]
+    """Every 0.5 s. Windows across a joint are left out where there are others: cuts snap to frames, so the two pieces
+    in them may carry different lags."""
+    beside_cuts: list[float]
+    """Those that end or begin at a joint and have no other in them (ours): there a cut in another place is heard."""
+
+
+def compare_render_sound(broken: Samples, render: Samples, ranges: Sequence[TimeRange], lag_s: float) -> RenderSound:
     expected, joints = without_ranges(broken, ranges)
     window, step = round(SOUND_WINDOW_S * SOUND_RATE_HZ), round(SOUND_STEP_S * SOUND_RATE_HZ)
-    max_lag = round(lag_s * SOUND_RATE_HZ)
-    rows = block_agreement(expected, render, block=window, step=step, max_lag=max_lag, level=SOUND_LEVEL)
-    whole = [v for start, v in rows if not any(start < joint < start + window for joint in joints)]
-    return whole or [value for _, value in rows]
+    last = len(expected) - window
+
+    def across(start: int) -> bool:
+        return any(start < joint < start + window for joint in joints)
+
+    def agreements(starts: Sequence[int]) -> list[tuple[int, float]]:
+        max_lag = round(lag_s * SOUND_RATE_HZ)
+        return block_agreement(expected, render, block=window, starts=starts, max_lag=max_lag, level=SOUND_LEVEL)
+
+    rows = agreements(range(0, last + 1, step))
+    whole = [value for start, value in rows if not across(start)]
+    beside = [
+        start for joint in joints for start in (joint - window, joint) if 0 <= start <= last and not across(start)
+    ]
+    return RenderSound(whole or [value for _, value in rows], [value for _, value in agreements(beside)])

@@ -12,6 +12,8 @@ from avb_mcp.agents.autopilot._suspects import Suspect
 
 LIKELY = 0.5
 """Confidence from which a finding is more likely a defect than not, by the tool's own scale."""
+CERTAIN = 0.8
+"""Confidence from which a finding is believed where its repair tool is not sure of the frames."""
 ROWS = 20
 SOUND_KINDS = frozenset({"noise", "echo", "clipping", "level", "dropout", "desync"})
 FILLER_KINDS = frozenset({"filler", "sound"})

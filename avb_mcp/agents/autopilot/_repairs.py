@@ -8,6 +8,7 @@ from typing import Any
 
 from avb_mcp.agents._client import ToolRefused, Tools
 from avb_mcp.agents._delivery import Span
+from avb_mcp.agents.autopilot._findings import CERTAIN
 from avb_mcp.agents.autopilot._suspects import Suspect
 from avb_mcp.agents.autopilot._watch import Watched
 
@@ -81,6 +82,12 @@ def merged(spans: Sequence[Span], apart_s: float = 0.0) -> list[Span]:
     return places
 
 
+def without_stops(tools: Tools, film: Watched, rows: Sequence[Suspect]) -> Repaired:
+    """Several interruptions, cut out together."""
+    spans = [span for row in rows for span in repeats(tools, film, row) or [Span(row.start_s, row.end_s)]]
+    return cut_out(tools, film, merged(spans), "repeated frames")
+
+
 def _drop_repeats(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     data = tools.call("restore_video", **_window(film, suspect), kind="drop_repeats").data
     spans = [Span(row["start_s"], row["end_s"]) for row in data["stretches"]]
@@ -98,7 +105,9 @@ def _unfreeze(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
 def _still(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
     """Frames that stand still: put in, or in place of others, as the finding tells."""
     told = suspect.next[1].get("kind") if suspect.next else "unfreeze"
-    return (_drop_repeats if told == "drop_repeats" else _unfreeze)(tools, film, suspect)
+    if told != "drop_repeats":
+        return _unfreeze(tools, film, suspect)
+    return (_twice if suspect.confidence >= CERTAIN else _drop_repeats)(tools, film, suspect)
 
 
 def _twice(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:

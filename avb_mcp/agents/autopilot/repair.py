@@ -3,7 +3,7 @@
 What the tool is sure of comes first. Then what pictures tell in contact sheets: frames that play twice (the tool finds
 those itself), colour and sharpness that jump inside a shot, shots whose light fits better elsewhere; then what the tool
 holds for doubtful. Every candidate is tried with its repair primitive, which writes nothing where it would not help.
-When nothing is found the film goes back as it is, and the report says so.
+When nothing can be repaired the film goes back as it is, and the report names the likeliest window if there is one.
 """
 
 from __future__ import annotations
@@ -16,21 +16,32 @@ from dataclasses import dataclass, replace
 from avb_mcp.agents._client import ToolRefused, Tools
 from avb_mcp.agents._delivery import Span
 from avb_mcp.agents.autopilot import _suspects
-from avb_mcp.agents.autopilot._findings import LIKELY, SOUND_KINDS, fillers, findings
-from avb_mcp.agents.autopilot._repairs import ATTEMPTS, OUTPUT, Repaired, cut_out, merged, repeats
+from avb_mcp.agents.autopilot._findings import CERTAIN, LIKELY, SOUND_KINDS, fillers, findings
+from avb_mcp.agents.autopilot._repairs import (
+    ATTEMPTS,
+    OUTPUT,
+    Repaired,
+    cut_out,
+    finding,
+    merged,
+    repeats,
+    without_stops,
+)
 from avb_mcp.agents.autopilot._suspects import Suspect
 from avb_mcp.agents.autopilot._watch import Watched, watch
 
-CERTAIN = 0.8
-"""Confidence from which a second finding is repaired too, where the brief allows for several."""
 MOST_REPAIRS = 2
+"""Certain findings that are repaired together, where the brief allows for several."""
 PART_S, MOST_PARTS = 5.0, 20
 """Windows in which repeated frames are looked for when the whole film is too much."""
 SHORTENS = frozenset({"repeat", "black"})
 SCENE_KINDS = frozenset({"noise", "echo", "level"})
 NEAR_S = 0.25
 CUT_KINDS = frozenset({"repeat", "freeze"})
-_SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise)\b"
+_PHRASES = r"have a look|eyes and ears"
+"""Words of sight and sound that tell nothing about the film."""
+_SOUND_WORDS = r"\b(sound|hear|heard|listen|ear|ears|headphones|speakers|volume|loud|words?|voice|noise|dubbed)\b"
+_SIGHT_WORDS = r"\b(sees?|seen|look(s|ed|ing)?|eyes?|screen|watch\w*|picture|image|dubbed)\b"
 _ORDER_WORDS = (
     r"\b(order|story|thread|timeline by accident|jumps ahead|circles|first this|before the question|cut she)\b"
 )
@@ -48,12 +59,17 @@ class Wishes:
     of_time: bool
     of_order: bool
     of_sound: bool
+    of_sight: bool
+
+    def allow(self, kind: str) -> bool:
+        """Whether it is something that is heard, or seen, as the words say; without any word it is seen."""
+        return self.of_sound if kind in SOUND_KINDS else self.of_sight or not self.of_sound
 
 
 def read_wishes(brief: str) -> Wishes:
-    told = brief.split("The film is", 1)[0]
-    of_time, of_order, of_sound = (
-        bool(re.search(words, told, re.I)) for words in (_TIME_WORDS, _ORDER_WORDS, _SOUND_WORDS)
+    told = re.sub(_PHRASES, "", brief.split("The film is", 1)[0])
+    of_time, of_order, of_sound, of_sight = (
+        bool(re.search(words, told, re.I)) for words in (_TIME_WORDS, _ORDER_WORDS, _SOUND_WORDS, _SIGHT_WORDS)
     )
     return Wishes(
         cuts=bool(re.search(r"without the stretches|fenced JSON", brief)),
@@ -62,6 +78,7 @@ def read_wishes(brief: str) -> Wishes:
         of_time=of_time,
         of_order=of_order,
         of_sound=of_sound,
+        of_sight=of_sight,
     )
 
 
@@ -127,11 +144,19 @@ def _mended(tools: Tools, film: Watched, wishes: Wishes) -> Repaired | None:
         done = _both(tools, film, certain) if len({row.kind for row in certain}) > 1 else None
         if done is not None:
             return done
+    stops = [row for row in told if row.confidence >= LIKELY and _shortens(row)]
     for suspect in _suspects_of(tools, film, told, wishes):
-        done = _attempt(tools, film, suspect)
+        done = _attempt(tools, film, suspect, stops)
         if done is not None:
             return done
-    return None
+    guess = likeliest(told, wishes)
+    return None if guess is None else _unchanged(tools, film, guess)
+
+
+def likeliest(told: Sequence[Suspect], wishes: Wishes) -> Suspect | None:
+    """The surest of the findings that are more likely than not and that the brief's words allow for."""
+    fitting = [row for row in told if row.confidence >= LIKELY and wishes.allow(row.kind)]
+    return max(fitting, key=lambda row: row.confidence, default=None)
 
 
 def _is_scene(row: Suspect, film: Watched) -> bool:
@@ -157,9 +182,12 @@ def _shortens(row: Suspect) -> bool:
     return row.kind in SHORTENS or (row.next is not None and row.next[1].get("kind") == "drop_repeats")
 
 
-def _attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
+def _attempt(tools: Tools, film: Watched, suspect: Suspect, stops: Sequence[Suspect] = ()) -> Repaired | None:
+    """Repair it; one of several interruptions together with the others."""
     attempt = ATTEMPTS.get(suspect.kind)
     try:
+        if len(stops) > 1 and suspect in stops:
+            return without_stops(tools, film, stops)
         return attempt(tools, film, suspect) if attempt else None
     except ToolRefused:
         return None  # the tool measured that it would not help, or is not there
@@ -168,7 +196,9 @@ def _attempt(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
 def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: Wishes) -> Iterator[Suspect]:
     """What may be wrong, the likeliest first; looked for only as long as nothing was repaired."""
     likely = [row for row in told if row.confidence >= LIKELY and not _is_scene(row, film)]
-    fitting = [row for row in likely if wishes.of_sound == (row.kind in SOUND_KINDS)]
+    # Scenes differ in level by themselves: such a finding comes last, and not at all where it is doubtful.
+    likely.sort(key=lambda row: row.kind == "level")
+    fitting = [row for row in likely if wishes.allow(row.kind)]
     yield from fitting
     whole = Suspect("repeat", 0.0, film.duration_s, 0.5)
     if wishes.of_time and not wishes.same_length:
@@ -177,7 +207,7 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
         yield from _suspects.out_of_order(film)
     if wishes.of_sound and film.has_sound:
         yield Suspect("clipping somewhere", 0.0, film.duration_s, 0.5)
-    if not wishes.of_sound:
+    if wishes.allow("colour"):
         yield from _suspects.colour(film)
         yield from _suspects.sharpness(tools, film)
     yield from (row for row in likely if row not in fitting)
@@ -185,16 +215,15 @@ def _suspects_of(tools: Tools, film: Watched, told: Sequence[Suspect], wishes: W
         yield Suspect("freeze", 0.0, film.duration_s, 0.5)
         if not wishes.same_length:
             yield whole
-    yield from sorted(
-        (row for row in told if row not in likely), key=lambda row: wishes.of_sound != (row.kind in SOUND_KINDS)
-    )
-    if not wishes.of_order:
+    doubtful = [row for row in told if row not in likely and row.kind != "level"]
+    yield from sorted(doubtful, key=lambda row: not wishes.allow(row.kind))
+    if not wishes.of_order and wishes.allow("order"):
         yield from _suspects.out_of_order(film)
 
 
-def _unchanged(tools: Tools, film: Watched) -> Repaired:
-    """Nothing found: the film as it is, its sound written anew."""
+def _unchanged(tools: Tools, film: Watched, guess: Suspect | None = None) -> Repaired:
+    """Nothing repaired: the film as it is, its sound written anew."""
     segment = {"start_s": 0.0, "gain_db": 0.01 if film.has_sound else 0.0}
     tools.call("trim_concat", path=film.path, segments=[segment], output=OUTPUT)
-    found = [{"type": "not found", "start_s": 0.0, "end_s": film.duration_s}]
+    found = [finding(guess.kind, guess) if guess else finding("not found", Span(0.0, film.duration_s))]
     return Repaired(OUTPUT, found, [], "Nothing was found that the tools could repair; the film is unchanged.")

@@ -40,6 +40,8 @@ from primitives._task import Family, Task
 from verifiers.video_repair.anchors import measure_anchors
 from verifiers.video_repair.schema import Expected, ExpectedAudio, ExpectedVideo, Kind, ReferenceFile, TimeRange, Truth
 from verifiers.video_repair.scoring import UnmeasurableDefect
+from verifiers.video_repair_v3.runner import verify as verify_v3
+from verifiers.video_repair_v3.scoring import EDIT_POINTS
 
 TRIES, PLACES = 5, 20
 """Tasks that are made and cannot be measured, and stretches without a place for the defect, before giving up."""
@@ -47,6 +49,8 @@ STRETCHES = 24
 SNAP_S = 2.0
 """A stretch begins at a cut when one is this near."""
 BROKEN, GOLDEN, SOURCE = "broken.mp4", "golden.mp4", "source.mp4"
+TELLING = 0.01
+"""A defect that costs a copy of the broken film less of its score than this is no task."""
 
 
 def plan(footage: Sequence[Footage], request: BuildRequest) -> list[TaskPlan]:
@@ -117,7 +121,9 @@ def refusal(footage: Footage, defect: Defect[Any], request: BuildRequest) -> str
             f"{defect.name} needs films of at least {max(request.min_s, needs.min_s):g} s, {request.max_s:g} s allowed."
         )
     if footage.duration_s < least_s:
-        return f"{footage.name} lasts {footage.duration_s:.1f} s; {defect.name} needs at least {least_s:g} s."
+        way_out = " or a lower --min-s" if request.min_s > needs.min_s else ""
+        lasts = f"{footage.name} lasts {footage.duration_s:.1f} s; {defect.name} needs at least {least_s:g} s"
+        return f"{lasts}. Give a longer source{way_out}."
     if needs.sound and not footage.has_sound:
         return f"{footage.name} has no sound, which {defect.name} needs."
     if len(footage.shots) < needs.shots:
@@ -233,13 +239,22 @@ def _watched(pictures: Iterable[Image], count: int, tell: Callable[[float], None
 
 def _answers(bench: Bench, task_id: str, defect: Defect[Any], stretch: Stretch, damage: Damage) -> Answer:
     if defect.scheme == "v3":
-        _write_json(bench.answers / "profile.json", _profile_of(stretch, damage))
+        _write_json(bench.answers / "profile.json", _profile.whole(stretch, damage))
+        _require_telling(bench)
         return repair_v3_answer(task_id)
     shutil.copyfile(bench.materials / BROKEN, bench.answers / BROKEN)
     truth = _truth(bench.answers, Kind(defect.name), stretch, damage)
     truth = truth.model_copy(update={"anchors": measure_anchors(truth, bench.answers)})
     (bench.answers / "truth.json").write_text(truth.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return repair_answer(task_id)
+
+
+def _require_telling(bench: Bench) -> None:
+    """The released scheme pays for what was never broken: see that a copy of the broken film loses something."""
+    profile, no_report = bench.answers / "profile.json", bench.answers / "no_report.md"
+    verdict = verify_v3(bench.materials / BROKEN, no_report, bench.answers / SOURCE, profile)
+    if verdict.score is None or verdict.components["edit"] > 1 - 100 * TELLING / EDIT_POINTS:
+        raise UnmeasurableDefect("what it changes can hardly be measured")
 
 
 def _truth(answers: Path, kind: Kind, stretch: Stretch, damage: Damage) -> Truth:
@@ -260,24 +275,6 @@ def _truth(answers: Path, kind: Kind, stretch: Stretch, damage: Damage) -> Truth
 
 def _range(stretch: Stretch, span: tuple[int, int]) -> TimeRange:
     return TimeRange(start_s=stretch.seconds(span[0]), end_s=stretch.seconds(span[1]))
-
-
-def _profile_of(stretch: Stretch, damage: Damage) -> dict[str, Any]:
-    footage = stretch.footage
-    sound = {"codec": "aac", "sample_rate": RATE_HZ, "channels": footage.channels} if footage.has_sound else None
-    truth = damage.injection if "injections" in damage.injection else {"injection": damage.injection}
-    return {
-        "format": {
-            "container": "mp4",
-            "codec": "h264",
-            "resolution": {"w": footage.width_px, "h": footage.height_px},
-            "framerate": str(footage.fps),
-            "duration_s": round(stretch.duration_s, 6),
-        },
-        "narrative": {"scene_list": _profile.scenes(stretch)},
-        "sound": sound,
-        **truth,
-    }
 
 
 def _write_recipe(bench: Bench, defect: Defect[Any], drawn: Drawn, stretch: Stretch, damage: Damage) -> None:

@@ -30,7 +30,10 @@ from avb_mcp.tasks.suite import Bench, Made, TaskPlan
 from primitives._base import UserError
 from primitives._task import Deliverable, Family, Kind, MediaSpec, Task
 from verifiers._json import AnswerError, JsonValue, load_answer_json
+from verifiers._media import MediaError
 from verifiers.lint import Severity, lint
+from verifiers.video_repurpose.film import watch
+from verifiers.video_repurpose.measures.decode import DecodeFaults
 from verifiers.video_repurpose.runner import verify
 
 FINAL, REPORT, RUBRIC = "final.mp4", "report.md", "rubric.json"
@@ -100,6 +103,8 @@ class _Maker:
     texts: _Texts
 
     def make(self, bench: Bench) -> Made:
+        bench.progress(0.0, "reading the source")
+        _refuse_damage(self.film)
         source = f"source{self.film.path.suffix.lower()}"
         shutil.copyfile(self.film.path, bench.materials / source)
         rubric, wanted, spec = self.texts.rubric, "", MediaSpec(container="mp4")
@@ -146,6 +151,16 @@ class _Maker:
         if not isinstance(items, list):
             raise UserError(f"The example cut of {self.film.name} cannot be judged: {'; '.join(verdict.reasons)}")
         return [str(item["id"]) for item in items if item["outcome"] != "passed"]
+
+
+def _refuse_damage(film: Footage) -> None:
+    """The agent gets the source as it is, so all of it has to play, not only what the example shows."""
+    try:
+        faults = watch(film.path, [DecodeFaults()])[DecodeFaults()]
+    except MediaError as error:
+        faults = (str(error),)
+    if faults:
+        raise UserError(f"{film.name} is damaged: {faults[0]}. Use a source that plays to its end.")
 
 
 def _as_json(rows: list[dict[str, object]]) -> JsonValue:

@@ -1,10 +1,11 @@
-"""Entries of a released profile's `injection`. Times are seconds of the broken film; scenes are the source's."""
+"""A released profile. Times of its `injection` are seconds of the broken film; scenes are the source's."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from avb_mcp.tasks.defects._base import Stretch
+from avb_mcp.tasks.defects._base import Damage, Stretch
+from avb_mcp.tasks.footage import RATE_HZ
 
 FROZEN, SWAP, GRADE = "v01_frozen_scene", "v03_scene_swap", "v04_color_grade_shift"
 NOISE, DUPLICATE, DESYNC = "v05_noise_floor_spike", "v06_duplicate_segment", "v07_audio_video_desync"
@@ -42,3 +43,22 @@ def widest_scene(stretch: Stretch, first: int, last: int) -> int:
     """The scene that has most of some frames."""
     shared = [min(last, shot.last) - max(first, shot.first) for shot in stretch.shots]
     return shared.index(max(shared))
+
+
+def whole(stretch: Stretch, damage: Damage) -> dict[str, Any]:
+    """profile.json of a task."""
+    footage = stretch.footage
+    sound = {"codec": "aac", "sample_rate": RATE_HZ, "channels": footage.channels} if footage.has_sound else None
+    truth = damage.injection if "injections" in damage.injection else {"injection": damage.injection}
+    return {
+        "format": {
+            "container": "mp4",
+            "codec": "h264",
+            "resolution": {"w": footage.width_px, "h": footage.height_px},
+            "framerate": str(footage.fps),
+            "duration_s": round(stretch.duration_s, 6),
+        },
+        "narrative": {"scene_list": scenes(stretch)},
+        "sound": sound,
+        **truth,
+    }

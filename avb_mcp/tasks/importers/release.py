@@ -197,22 +197,35 @@ def _item(found: TaskFolder, fetcher: Fetcher, media: Path, prefix: str) -> Impo
 def _make(found: TaskFolder, item: Imported, bench: Bench) -> Made:
     lay_out(bench, item)
     answer = _answer(found, item, bench)
+    answer = None if answer is None else handed_in_as(answer, found.outputs)
     deliverables = _deliverables(found, answer, bench)
     return Made(
         Task(id=item.id, family=item.family, deliverables=deliverables, limits=found.limits), found.instruction, answer
     )
 
 
+def handed_in_as(answer: Answer, outputs: list[str]) -> Answer:
+    """The answer with the names that the instruction uses: the only output of a kind is that deliverable."""
+
+    def name_for(usual: str) -> str:
+        alike = [name for name in outputs if PurePosixPath(name).suffix.lower() == PurePosixPath(usual).suffix]
+        return alike[0] if len(alike) == 1 else usual
+
+    renamed = {argument: name_for(usual) for argument, usual in answer.submission.items()}
+    return answer.model_copy(update={"submission": renamed})
+
+
 def _deliverables(found: TaskFolder, answer: Answer | None, bench: Bench) -> list[Deliverable]:
     """What the instruction tells the agent to write, by its name; JSON in a shape of its own is free text here."""
     clips = films_in(bench.materials)
     slots = _slots(bench) if answer is not None and answer.verifier == "video_assembly" else None
+    listing = answer.submission.get("submission") if answer is not None else "solution.json"
     wanted = []
     for name in found.outputs:
         kind = _KINDS.get(PurePosixPath(name).suffix.lower(), Kind.REPORT)
-        if name == "solution.json" and found.family is Family.SEQUENCING and clips:
+        if name == listing and found.family is Family.SEQUENCING and clips:
             wanted.append(Deliverable(name=name, kind=Kind.ORDERING, clips=clips))
-        elif name == "solution.json" and slots and clips:
+        elif name == listing and slots and clips:
             wanted.append(Deliverable(name=name, kind=Kind.PICKS, clips=clips, slots=slots))
         else:
             wanted.append(Deliverable(name=name, kind=kind, spec=MediaSpec()))

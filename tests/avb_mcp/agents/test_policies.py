@@ -15,7 +15,8 @@ from avb_mcp.agents.autopilot._path import EXACT_UP_TO, best_order, cost_of
 from avb_mcp.agents.autopilot._repairs import ATTEMPTS, merged
 from avb_mcp.agents.autopilot._steps import steps
 from avb_mcp.agents.autopilot._storyboard import mismatch, read_storyboard
-from avb_mcp.agents.autopilot.repair import read_wishes
+from avb_mcp.agents.autopilot._suspects import Suspect
+from avb_mcp.agents.autopilot.repair import likeliest, read_wishes
 from avb_mcp.agents.autopilot.repurpose import learn, read_brief
 from avb_mcp.tasks.builders._delivery import Delivery as Asked
 from avb_mcp.tasks.builders._delivery import delivery_text
@@ -123,6 +124,33 @@ def test_the_call_that_a_finding_names_is_read_and_words_are_no_call() -> None:
 
 def test_every_kind_that_can_be_found_has_a_repair_but_lost_sound() -> None:
     assert set(KINDS) - set(ATTEMPTS) == {"dropout"}
+
+
+def test_a_window_that_cannot_be_repaired_is_named_if_it_fits_the_brief() -> None:
+    told = [Suspect("noise", 1.0, 2.0, 0.6), Suspect("freeze", 3.0, 4.0, 0.4), Suspect("colour", 5.0, 6.0, 0.5)]
+    seen, heard = (read_wishes(f"{words} The film is materials/broken.mp4.") for words in ("It looks off.", "Listen."))
+    assert likeliest(told, heard) == told[0]
+    assert likeliest(told, seen) == told[2]
+    assert likeliest(told[:2], seen) is None
+
+
+def test_a_brief_may_be_of_what_is_seen_of_what_is_heard_or_of_both() -> None:
+    opening, ending = "Could you have a look? ", " You have better eyes and ears than I have."
+    wishes = [
+        read_wishes(opening + words + ending)
+        for words in (
+            "It is hard to follow by ear.",
+            "The colours look wrong.",
+            "I hear it and see it apart.",
+            "It is.",
+        )
+    ]
+    assert [(one.allow("noise"), one.allow("colour")) for one in wishes] == [
+        (True, False),
+        (False, True),
+        (True, True),
+        (False, True),
+    ]
 
 
 def test_stretches_that_overlap_or_lie_close_are_one() -> None:

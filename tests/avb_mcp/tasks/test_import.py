@@ -338,6 +338,22 @@ def test_a_folder_of_the_release_becomes_a_task_with_its_private_parts_among_the
     assert {"reference.json", "answer.json", "release/steps/solve/tests/judge.py"} <= set(answers)
 
 
+def test_a_task_of_the_release_is_scored_under_the_names_that_it_asks_for(
+    tmp_path: Path, release: Path, media: Path, film: Path
+) -> None:
+    folder = release / "tasks" / "recap" / "one"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "task.toml").write_text('version = "1.0"\n', encoding="utf-8")
+    (folder / "instruction.md").write_text("Cut /workspace/materials/talk.mp4 to output/short.mp4.", encoding="utf-8")
+    (folder / "tests" / "rubric.json").write_text(json.dumps(RUBRIC), encoding="utf-8")
+    import_release(release, media, tmp_path / "s", tasks=["one"])
+    workspace, answers = (tmp_path / "s" / name / "repurpose-one" for name in ("tasks", "answers"))
+    assert [item.name for item in load_task(workspace).deliverables] == ["short.mp4"]
+    (workspace / "outputs").mkdir()
+    (workspace / "outputs" / "short.mp4").write_bytes(film.read_bytes())
+    assert score_workspace(workspace, answers).score == 1.0
+
+
 def test_a_folder_whose_media_is_missing_says_where_to_put_it(tmp_path: Path, release: Path) -> None:
     with pytest.raises(UserError, match=r"clips.zip is not below"):
         import_release(release, tmp_path / "nothing", tmp_path / "s")

@@ -95,6 +95,16 @@ def test_the_broken_film_is_worth_nothing(kind: str, suite: Path, tmp_path: Path
     assert handed_in(suite, task, broken, right_report(suite / "answers" / task), tmp_path) == 0.0
 
 
+def test_a_freeze_that_costs_a_copy_nothing_is_no_task(tmp_path: Path) -> None:
+    """A film that only grows lighter: there is movement by its luma, and no frame that would be missed."""
+    grey = np.full((45, 160), 128, np.uint8)
+    shades = (np.vstack([np.full((90, 160), 60 + number // 8, np.uint8), grey]) for number in range(480))
+    write_film(tmp_path / "dawn.mp4", shades, Fraction(25), None)
+    dawn = open_footage(tmp_path / "dawn.mp4")
+    with pytest.raises(UserError, match=r"dawn\.mp4 cannot carry frozen_picture: .* hardly be measured"):
+        build(dawn, tmp_path / "suite", "frozen_picture")
+
+
 def test_building_again_gives_the_same_bytes_and_another_seed_another_task(film: Footage, tmp_path: Path) -> None:
     chosen = ("blur", "noise_floor")
     first, second = (load_suite(build(film, tmp_path / name, *chosen)).tasks for name in ("one", "two"))
@@ -164,7 +174,7 @@ def test_kinds_that_no_source_can_carry_are_left_out_with_the_reason_unless_aske
 @pytest.mark.parametrize(
     ("kind", "shots", "sound", "sentence"),
     [
-        ("blur", (40, 40), True, "lasts 5.0 s; blur needs at least 10 s"),
+        ("blur", (40, 40), True, "lasts 5.0 s; blur needs at least 10 s. Give a longer source or a lower --min-s"),
         ("room_echo", (90, 100), False, "has no sound, which room_echo needs"),
         ("shot_swap", (190,), True, "has 1 shots; shot_swap needs at least 4"),
         ("wrong_sentences", (90, 100), True, "needs at least 16 s"),

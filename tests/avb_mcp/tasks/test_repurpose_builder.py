@@ -161,6 +161,17 @@ def test_a_source_too_short_to_shorten_is_refused(tmp_path: Path) -> None:
         repurpose.plan([film], BuildRequest(seed=1, count=1))
 
 
+def test_a_source_that_is_damaged_behind_the_example_is_refused(film: Path, tmp_path: Path) -> None:
+    data = bytearray(film.read_bytes())
+    late = len(data) * 7 // 10
+    data[late : late + 4000] = bytes(4000)
+    (tmp_path / "film.mp4").write_bytes(data)
+    plans = repurpose.plan([open_footage(tmp_path / "film.mp4")], BuildRequest(seed=1, count=1))
+    with pytest.raises(UserError, match=r"film\.mp4 is damaged: .* plays to its end"):
+        build(tmp_path / "suite", plans, [film])
+    assert [path.name for path in tmp_path.iterdir()] == ["film.mp4"]
+
+
 def test_the_example_takes_the_heads_of_shots_none_longer_than_allowed(film: Path) -> None:
     source = open_footage(film)
     asked = Delivery(min_s=3, max_s=5, width_px=96, height_px=96, max_shot_s=1)
