@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from primitives._joins.exact import MOST_CLIPS, Scores, exact
 
 Clips = tuple[int, ...]
