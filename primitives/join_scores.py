@@ -79,7 +79,8 @@ class JoinScoresResult(Result):
     """Over the best other order."""
     proven: bool
     """Whether no order scores more."""
-    certain: int
+    runs: list[list[str]]
+    """Clips that belong together for certain; these runs may still stand in another order."""
     joins: list[Join]
     alternatives: list[Alternative]
     own_order_behind: float | None
@@ -114,7 +115,7 @@ def join_scores(request: JoinScoresRequest, call: Call) -> Answer:
             score=round(best.score, 2),
             margin=round(best.score - others[0].score, 2),
             proven=ordering.proven,
-            certain=sum(join.sure == "certain" for join in joins),
+            runs=_runs(names, ordering),
             joins=joins,
             alternatives=[
                 Alternative(order=[names[clip] for clip in other.clips], behind=round(best.score - other.score, 2))
@@ -139,13 +140,15 @@ def _evidence(clips: list[Clip], cues: list[Cue]) -> Evidence:
     import numpy as np
 
     from primitives._joins.evidence import Evidence, picture_evidence, sound_evidence
+    from primitives._joins.picture import Looks
 
     nothing = np.zeros((len(clips), len(clips)))
     picture = sound = nothing
     if not cues or "picture" in cues:
-        picture = picture_evidence(
-            np.stack([clip.ends.last for clip in clips]), np.stack([clip.ends.first for clip in clips])
+        last, closing, first, opening = (
+            np.stack([getattr(clip.ends, what) for clip in clips]) for what in ("last", "closing", "first", "opening")
         )
+        picture = picture_evidence(Looks(last, closing), Looks(first, opening))
     if not cues or "sound" in cues:
         sound = sound_evidence(
             np.stack([clip.ends.tail for clip in clips]), np.stack([clip.ends.head for clip in clips])
@@ -163,6 +166,13 @@ def _joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Joi
         sure = "certain" if margin >= CERTAIN else "likely" if margin >= LIKELY else "open"
         found.append(_join(names, evidence, a, b, sure, margin))
     return found
+
+
+def _runs(names: list[str], ordering: Ordering) -> list[list[str]]:
+    """The best order, parted at every join that is not certain."""
+    clips, margins = ordering.best.clips, ordering.margins
+    breaks = [0, *(place for place, margin in enumerate(margins, start=1) if margin < CERTAIN), len(clips)]
+    return [[names[clip] for clip in clips[first:last]] for first, last in pairwise(breaks)]
 
 
 def _own_joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Join]:
@@ -198,10 +208,10 @@ def _behind(evidence: Evidence, ordering: Ordering) -> float:
 
 
 def _matrix(names: list[str], evidence: Evidence) -> list[str]:
-    total = evidence.total
+    whole = evidence.total.round().astype(int).tolist()
     rows = ["then: " + " ".join(names)]
     for a, name in enumerate(names):
-        rows.append(f"{name}: " + " ".join("." if a == b else f"{total[a, b]:.0f}" for b in range(len(names))))
+        rows.append(f"{name}: " + " ".join("." if a == b else str(score) for b, score in enumerate(whole[a])))
     return rows
 
 
@@ -221,7 +231,7 @@ def _sheet(clips: list[Clip], ordering: Ordering) -> Jpeg:
 
     ordered = [clips[number] for number in ordering.best.clips]
     width, height = (int(side) for side in ordered[0].ends.size_px)
-    return order_sheet([(clip.name, clip.ends.first[0], clip.ends.last[-1]) for clip in ordered], (width, height))
+    return order_sheet([(clip.name, clip.ends.opening, clip.ends.closing) for clip in ordered], (width, height))
 
 
 PRIMITIVE = Primitive(

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from primitives._joins.picture import COLOUR_FLOOR, FLOOR, Frames, Values, steps
+from primitives._joins.picture import COLOUR_FLOOR, FLOOR, Looks, Values, steps
 from primitives._joins.sound import Waves, seams
 
-RUNS_ON, RUNS_ON_SPREAD = 270.0, 0.19
+RUNS_ON, RUNS_ON_SPREAD = 1000.0, 0.17
 """How much likelier a step no larger than its neighbours is in a take that runs on, and how soon that fades (in
 logarithms of the step)."""
 STEP_WEIGHT, COLOUR_WEIGHT = 0.5, 0.5
 USUAL_STEP, USUAL_COLOURS = 30.0, 20.0
 """Between two shots of one film, in levels."""
+MOST_ALIKE = 0.5
+"""Likeness speaks for no more than this: where the same view comes again and does not run on, something lay between."""
 WAVE_WEIGHT, WAVE_LOW_WEIGHT = 0.186, 0.145
 WAVE_LIMITS = (-20.0, 25.0)
 """The sound may be cut together with the picture, and its model is a simple one: no seam decides more than this."""
@@ -38,15 +40,17 @@ class Evidence:
         return self.picture + self.sound
 
 
-def picture_evidence(lasts: Frames, firsts: Frames) -> Values:
-    found = steps(lasts, firsts)
+def picture_evidence(ends: Looks, starts: Looks) -> Values:
+    found = steps(ends, starts)
     runs_on = np.log1p(RUNS_ON * np.exp(-0.5 * (found.excess / RUNS_ON_SPREAD) ** 2))
     alike = STEP_WEIGHT * np.log(USUAL_STEP / (found.step + FLOOR))
     alike += COLOUR_WEIGHT * np.log(USUAL_COLOURS / (found.colours + COLOUR_FLOOR))
-    return np.asarray(runs_on + alike)
+    return np.asarray(runs_on + np.minimum(alike, MOST_ALIKE))
 
 
 def sound_evidence(tails: Waves, heads: Waves) -> Values:
+    if not tails.any() and not heads.any():
+        return np.zeros((len(tails), len(heads)))
     found = seams(tails, heads)
     wave = WAVE_WEIGHT * np.clip(found.wave, *WAVE_LIMITS) + WAVE_LOW_WEIGHT * np.clip(found.wave_low, *WAVE_LIMITS)
     bands = NEAR_WEIGHT * (USUAL_NEAR_DB - found.near_db) + ROOM_WEIGHT * (USUAL_ROOM_DB - found.room_db)

@@ -7,6 +7,7 @@ does not, likeness still says a little: neighbouring shots share their light and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -35,19 +36,31 @@ class Steps:
     """How far the colours differ wherever they are in the picture, in levels."""
 
 
-def steps(lasts: Frames, firsts: Frames) -> Steps:
-    """All ends against all starts; `[clips, FRAMES, rows, columns]`, planar YUV 4:2:0."""
-    ends, starts = lasts[:, :, :HEIGHT_PX].astype(np.float32), firsts[:, :, :HEIGHT_PX].astype(np.float32)
-    step = np.array([[np.abs(end - start).mean() for start in starts[:, 0]] for end in ends[:, -1]])
-    own_end = np.abs(np.diff(ends, axis=1)).mean(axis=(2, 3)).max(axis=1)
-    own_start = np.abs(np.diff(starts, axis=1)).mean(axis=(2, 3)).max(axis=1)
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """One end of all clips: the luma of its frames, and the outermost picture in colour (planar YUV 4:2:0)."""
+
+    luma: Frames
+    outermost: Frames
+
+
+def steps(ends: Looks, starts: Looks) -> Steps:
+    """All ends against all starts."""
+    last, first = (ends.luma[:, -1], starts.luma[:, 0])
+    step = np.array([[cv2.norm(a, b, cv2.NORM_L1) for b in first] for a in last]) / last[0].size
+    own_end, own_start = (np.array([_largest(frames) for frames in side.luma]) for side in (ends, starts))
     usual = np.sqrt((own_end[:, None] + FLOOR) * (own_start[None] + FLOOR))
-    tones = [np.stack([_tones(frame) for frame in frames]) for frames in (lasts[:, -1], firsts[:, 0])]
+    tones = [np.stack([_tones(frame) for frame in side.outermost]) for side in (ends, starts)]
     return Steps(
         step=np.asarray(step, np.float64),
         excess=np.asarray(np.maximum(0.0, np.log((step + FLOOR) / usual)), np.float64),
         colours=np.asarray(np.abs(tones[0][:, None] - tones[1][None]).mean(axis=2), np.float64),
     )
+
+
+def _largest(frames: Frames) -> float:
+    """The largest step among consecutive frames."""
+    return max(float(cv2.norm(a, b, cv2.NORM_L1)) for a, b in pairwise(frames)) / frames[0].size
 
 
 def _tones(frame: Frames) -> NDArray[np.float32]:

@@ -73,11 +73,9 @@ def _wave(ends: Waves, starts: Waves) -> Values:
     before = _covariance(ends[:, : seam - SETTLE])
     after = _covariance(starts[:, seam + SETTLE :])
     around = slice(seam - NEAR, seam + NEAR)
-    rows = [
-        _likelier((before[end] + after) / 2, ends[end, around].astype(np.float64) + starts[:, around])
-        for end in range(len(ends))
-    ]
-    return np.stack(rows)
+    waves = ends[:, None, around].astype(np.float64) + starts[None, :, around]
+    pairs = (before[:, None] + after[None]) / 2
+    return _likelier(pairs.reshape(-1, 2 * NEAR), waves.reshape(-1, 2 * NEAR)).reshape(len(ends), len(starts))
 
 
 def _covariance(waves: Waves) -> Values:

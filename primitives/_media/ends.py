@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 from av.video.reformatter import Interpolation
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from scipy.signal import resample_poly
 from primitives._base import Call
 from primitives._joins.picture import FRAMES, HEIGHT_PX, WIDTH_PX
 from primitives._joins.sound import RATE_HZ, REACH
-from primitives._media.frames import Shown, decode_frames
+from primitives._media.frames import decode_frames
 from primitives._media.kept import keep_arrays, load_arrays
 from primitives._media.scan import Scan
 from primitives._media.sound_read import sound_blocks, sound_kind
+from primitives._media.tracks import luma_of
 
 VERSION = 1
 LATE_S = 0.1
@@ -30,8 +32,11 @@ class Ends:
     """The first and last frames of a stretch of film and the sound there."""
 
     first: NDArray[np.uint8]
-    """Planar YUV 4:2:0, `FRAMES` of them; the first one shown repeats where there are fewer."""
+    """The luma of `FRAMES` small pictures; one repeats where there are fewer."""
     last: NDArray[np.uint8]
+    opening: NDArray[np.uint8]
+    """The very first picture in colour, as planar YUV 4:2:0."""
+    closing: NDArray[np.uint8]
     head: NDArray[np.float32]
     """`2 * REACH` samples with the beginning in the middle, silence before it."""
     tail: NDArray[np.float32]
@@ -43,32 +48,37 @@ class Ends:
 def read_ends(call: Call, path: Path, name: str, scan: Scan, frames: range) -> Ends:
     """The ends of a range of frames."""
     store = call.workspace.derived(path, f"ends-{VERSION}-{frames.start}-{frames.stop}")
-    kept = load_arrays(store, ("first", "last", "head", "tail", "size_px"))
+    kept = load_arrays(store, ("first", "last", "opening", "closing", "head", "tail", "size_px"))
     if kept is None:
         kept = {**_pictures(call, path, name, scan, frames), **_sounds(call, path, name, scan, frames)}
-        keep_arrays(call, store, kept)
+        keep_arrays(call, store, kept, packed=False)
     return Ends(**kept)
 
 
 def _pictures(call: Call, path: Path, name: str, scan: Scan, frames: range) -> dict[str, NDArray[Any]]:
     wanted = sorted({*frames[:FRAMES], *frames[-FRAMES:]})
-    seen: dict[int, NDArray[np.uint8]] = {}
+    luma: dict[int, NDArray[np.uint8]] = {}
+    colour: dict[int, NDArray[np.uint8]] = {}
     size = WIDTH_PX, HEIGHT_PX
     for shown in decode_frames(path, name, scan, wanted, call.check):
-        seen[shown.wanted] = _small(shown)
+        luma[shown.wanted] = np.asarray(
+            cv2.resize(luma_of(shown.frame), (WIDTH_PX, HEIGHT_PX), interpolation=cv2.INTER_AREA)
+        )
         size = shown.frame.width, shown.frame.height
+        if shown.wanted in (frames[0], frames[-1]):
+            small = shown.frame.reformat(WIDTH_PX, HEIGHT_PX, "yuv420p", interpolation=Interpolation.AREA)
+            colour[shown.wanted] = np.asarray(small.to_ndarray(), np.uint8)
     nothing = np.zeros((HEIGHT_PX * 3 // 2, WIDTH_PX), np.uint8)
-    heads, tails = ([seen[n] for n in part if n in seen] or [nothing] for part in (frames[:FRAMES], frames[-FRAMES:]))
+    heads, tails = (
+        [luma[n] for n in part if n in luma] or [nothing[:HEIGHT_PX]] for part in (frames[:FRAMES], frames[-FRAMES:])
+    )
     return {
-        "size_px": np.array(size),
         "first": np.stack((heads + heads[-1:] * FRAMES)[:FRAMES]),
         "last": np.stack((tails[:1] * FRAMES + tails)[-FRAMES:]),
+        "opening": colour.get(frames[0], nothing),
+        "closing": colour.get(frames[-1], nothing),
+        "size_px": np.array(size),
     }
-
-
-def _small(shown: Shown) -> NDArray[np.uint8]:
-    small = shown.frame.reformat(WIDTH_PX, HEIGHT_PX, "yuv420p", interpolation=Interpolation.AREA)
-    return np.asarray(small.to_ndarray(), np.uint8)
 
 
 def _sounds(call: Call, path: Path, name: str, scan: Scan, frames: range) -> dict[str, NDArray[np.float32]]:

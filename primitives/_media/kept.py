@@ -24,7 +24,11 @@ def load_arrays(store: Path, names: Sequence[str], length: int | None = None) ->
     return kept if length is None or all(len(values) == length for values in kept.values()) else None
 
 
-def keep_arrays(call: Call, store: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Keep arrays, as numpy's archive whatever the store's suffix. A courtesy: a full disk must not cost the answer."""
+def keep_arrays(call: Call, store: Path, arrays: dict[str, NDArray[Any]], packed: bool = True) -> None:
+    """Keep arrays, as numpy's archive whatever the store's suffix. A courtesy: a full disk must not cost the answer.
+
+    Small ones need not be packed, which takes longer than to work them out.
+    """
+    save = np.savez_compressed if packed else np.savez
     with contextlib.suppress(OSError), call.workspace.atomic(store) as part, part.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        save(file, allow_pickle=False, **arrays)
