@@ -67,23 +67,42 @@ def _proven(scores: Scores, check: Callable[[], None]) -> Ordering:
     best = _improved(_greedy(scores) if first is None else first, scores, check)
     search.leave_out(best)
     second = search.best() if first is not None else None
-    others = [_order(clips, scores) for clips in ([second] if second else [])]
-    others += [_order(clips, scores) for clips in _near(best)]
-    without = []
-    for join in pairwise(best):
-        check()
-        lacking = (other for other in others if join not in pairwise(other.clips))
-        without.append(max(lacking, key=lambda other: other.score))
-    return Ordering(_order(best, scores), tuple(without), proven=second is not None)
+    without: list[Order | None] = [None] * (len(best) - 1)
+    others = [(near.order, near.lost) for near in _near(_order(best, scores), scores)]
+    if second is not None:
+        kept = set(pairwise(second))
+        others.append((_order(second, scores), [n for n, join in enumerate(pairwise(best)) if join not in kept]))
+    for order, lost in others:
+        for place in lost:
+            known = without[place]
+            if known is None or order.score > known.score:
+                without[place] = order
+    return Ordering(_order(best, scores), tuple(order for order in without if order), proven=second is not None)
 
 
-def _near(clips: Sequence[int]) -> Iterator[Clips]:
+@dataclass(frozen=True)
+class _Near:
+    order: Order
+    lost: list[int]
+    """Places of the joins that it lacks."""
+
+
+def _near(order: Order, scores: Scores) -> Iterator[_Near]:
     """The orders in which two neighbouring stretches have changed places."""
-    count, order = len(clips), tuple(clips)
+    clips, count = order.clips, len(order.clips)
+
+    def worth(a: int, b: int) -> float:
+        """Of the join between what stands at two places, if both are there."""
+        return float(scores[clips[a], clips[b]]) if a >= 0 and b < count else 0.0
+
     for a in range(count):
         for b in range(a + 1, count):
             for c in range(b + 1, count + 1):
-                yield order[:a] + order[b:c] + order[a:b] + order[c:]
+                gained = worth(a - 1, b) + worth(c - 1, a) + worth(b - 1, c)
+                given_up = worth(a - 1, a) + worth(b - 1, b) + worth(c - 1, c)
+                moved = clips[:a] + clips[b:c] + clips[a:b] + clips[c:]
+                lost = [place - 1 for place in (a, b, c) if 0 < place < count]
+                yield _Near(Order(moved, order.score + gained - given_up), lost)
 
 
 def _greedy(scores: Scores) -> Clips:
@@ -103,7 +122,7 @@ def _improved(clips: Sequence[int], scores: Scores, check: Callable[[], None]) -
     best = _order(clips, scores)
     while True:
         check()
-        other = max((_order(near, scores) for near in _near(best.clips)), key=lambda order: order.score)
+        other = max((near.order for near in _near(best, scores)), key=lambda order: order.score)
         if other.score <= best.score + 1e-9:
             return best.clips
         best = other

@@ -60,7 +60,7 @@ def steps(ends: Looks, starts: Looks) -> Steps:
 
 def _largest(frames: Frames) -> float:
     """The largest step among consecutive frames."""
-    return max(float(cv2.norm(a, b, cv2.NORM_L1)) for a, b in pairwise(frames)) / frames[0].size
+    return float(max(cv2.norm(a, b, cv2.NORM_L1) for a, b in pairwise(frames)) / frames[0].size)
 
 
 def _tones(frame: Frames) -> NDArray[np.float32]:
