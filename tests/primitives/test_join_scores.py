@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from avb_mcp.tasks.builders._base import BuildRequest
 from avb_mcp.tasks.builders.sequencing import clip_bounds
-from avb_mcp.tasks.footage import frames, open_footage, sound, write_film
+from avb_mcp.tasks.footage import RATE_HZ, frames, open_footage, sound, write_film
 from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._joins.order import best_ordering, score_of
@@ -24,12 +23,12 @@ from primitives._joins.proven import Search
 from primitives._text import as_text
 from primitives.join_scores import JoinScoresResult
 from primitives.registry import by_name
+from tests.avb_mcp.tasks.shot_films import FPS, gliding_sound
 from tests.media import make_sound, real_clip
 from tests.scenery import landscape
 
 Run = Callable[..., Answer]
 Pictures = list[NDArray[np.uint8]]
-FPS, RATE_HZ = 25, 48_000
 SIZE = (192, 108)
 ORDER = (4, 1, 6, 0, 3, 5, 2)
 """Which file holds which part of the film."""
@@ -46,23 +45,12 @@ def take(seed: int, count: int) -> Pictures:
     return made
 
 
-def heard(count: int, seed: int = 1) -> NDArray[np.float32]:
-    """Three tones that glide and never stop, for as long as there are frames."""
-    chance = np.random.default_rng(seed)
-    samples = count * RATE_HZ // FPS
-    tones = []
-    for _ in range(3):
-        pitch_hz = np.interp(np.arange(samples), np.linspace(0, samples, 12), chance.uniform(150, 900, 12))
-        tones.append(0.1 * np.sin(2 * np.pi * np.cumsum(pitch_hz) / RATE_HZ))
-    return np.sum([*tones, chance.normal(0, 0.003, samples)], axis=0).astype(np.float32)[None]
-
-
 def cut_up(folder: Path, pictures: Pictures, bounds: Sequence[int], wave: NDArray[np.float32] | None) -> list[str]:
     """Clips between the bounds, coded on their own and named out of order; their names in the film's order."""
     for part, (first, last) in enumerate(pairwise(bounds)):
-        at, until = (number * RATE_HZ // FPS for number in (first, last))
+        at, until = (round(number / FPS * RATE_HZ) for number in (first, last))
         piece = None if wave is None else wave[:, at:until]
-        write_film(folder / f"materials/{ORDER[part] + 1}.mp4", pictures[first:last], Fraction(FPS), piece)
+        write_film(folder / f"materials/{ORDER[part] + 1}.mp4", pictures[first:last], FPS, piece)
     return [f"{ORDER[part] + 1}.mp4" for part in range(len(bounds) - 1)]
 
 
@@ -86,7 +74,7 @@ def test_a_silent_take_that_was_cut_up_is_put_back_and_every_join_is_certain(run
 
 def test_sound_that_runs_on_orders_shots_that_have_nothing_in_common(run: Run, folder: Path) -> None:
     shots = [picture for seed, (a, b) in enumerate(pairwise(BOUNDS)) for picture in take(10 + seed, b - a)]
-    truth = cut_up(folder, shots, BOUNDS, heard(140))
+    truth = cut_up(folder, shots, BOUNDS, gliding_sound(140, 1))
     assert call(run, truth).best_order == truth
     assert call(run, truth, cues=["sound"]).best_order == truth
     by_picture = call(run, truth, cues=["picture"])
@@ -95,7 +83,7 @@ def test_sound_that_runs_on_orders_shots_that_have_nothing_in_common(run: Run, f
 
 
 def test_the_answer_has_the_matrix_in_whole_numbers_and_a_picture_of_the_order(run: Run, folder: Path) -> None:
-    truth = cut_up(folder, take(2, 140), BOUNDS, heard(140))
+    truth = cut_up(folder, take(2, 140), BOUNDS, gliding_sound(140, 1))
     answer = run("join_scores", paths=[f"materials/{clip}" for clip in sorted(truth)])
     assert isinstance(answer.result, JoinScoresResult) and answer.image is not None
     assert answer.result.matrix[0] == "then: 1.mp4 2.mp4 3.mp4 4.mp4 5.mp4 6.mp4 7.mp4"
@@ -110,22 +98,22 @@ def test_the_answer_has_the_matrix_in_whole_numbers_and_a_picture_of_the_order(r
 
 def test_a_film_in_order_is_said_to_be_and_two_swapped_shots_are_found(run: Run, folder: Path) -> None:
     shots = [take(20 + seed, 30) for seed in range(6)]
-    wave = heard(180, seed=3)
+    wave = gliding_sound(180, 3)
     for name, order in (("right", [0, 1, 2, 3, 4, 5]), ("wrong", [0, 3, 2, 1, 4, 5])):
         pictures = [picture for shot in order for picture in shots[shot]]
-        samples = 30 * RATE_HZ // FPS
+        samples = round(30 / FPS * RATE_HZ)
         follows = np.concatenate([wave[:, shot * samples : (shot + 1) * samples] for shot in order], axis=1)
-        write_film(folder / f"materials/{name}.mp4", pictures, Fraction(FPS), follows)
+        write_film(folder / f"materials/{name}.mp4", pictures, FPS, follows)
     right, wrong = call(run, ["right.mp4"]), call(run, ["wrong.mp4"])
     assert right.own_order_behind == 0 and "broken" not in {join.sure for join in right.joins}
     assert [join.sure == "broken" for join in wrong.joins] == [True, True, True, True, False]
     assert wrong.own_order_behind is not None and wrong.own_order_behind > 5
     assert [name.split()[1] for name in wrong.best_order] == ["1", "4", "3", "2", "5", "6"]
-    assert wrong.best_order[1] == "shot 4 3.60s"
+    assert wrong.best_order[1] == "shot 4 4.50s"
 
 
 def test_ends_are_kept_and_serve_other_sets_of_clips(run: Run, folder: Path) -> None:
-    truth = cut_up(folder, take(3, 140), BOUNDS, heard(140))
+    truth = cut_up(folder, take(3, 140), BOUNDS, gliding_sound(140, 1))
     first = call(run, truth)
     kept = {path: path.stat().st_mtime_ns for path in (folder / ".avb/cache").glob("*.ends-*")}
     assert len(kept) == len(truth)
