@@ -22,6 +22,7 @@ SMALL_MATRIX = 12
 ALTERNATIVES = 3
 CERTAIN, LIKELY = 5.0, 1.5
 """Margins from which on a join counts as such: odds of 150 to 1, and of 4 to 1."""
+AT_ODDS = 3.0
 Cue = Literal["picture", "sound"]
 
 
@@ -74,6 +75,7 @@ class JoinScoresResult(Result):
     clips: int
     cues: list[str]
     best_order: list[str]
+    """Of one film: its shots as number@start."""
     score: float
     margin: float
     """Over the best other order."""
@@ -219,11 +221,18 @@ def _notes(request: JoinScoresRequest, evidence: Evidence, ordering: Ordering) -
     notes = []
     if not evidence.sound.any() and "picture" not in request.cues:
         notes.append("there is no sound: the order of shots rests on likeness alone where no take runs on")
+    if any(_at_odds(evidence, *join) for join in pairwise(ordering.best.clips)):
+        notes.append("picture and sound are at odds: where all clips end at shot changes, trust cues=['sound']")
     if not ordering.proven:
         notes.append("the clips are too much alike to prove that no order is better")
     if any(margin < LIKELY for margin in ordering.margins):
         notes.append("open joins: look at them with frame_grid, or decide by the story")
     return notes
+
+
+def _at_odds(evidence: Evidence, a: int, b: int) -> bool:
+    """A take that seems to run on while the sound does not: the same view may have come again later."""
+    return bool(evidence.picture[a, b] > AT_ODDS and evidence.sound[a, b] < -AT_ODDS)
 
 
 def _sheet(clips: list[Clip], ordering: Ordering) -> Jpeg:

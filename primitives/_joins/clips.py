@@ -53,7 +53,7 @@ def film_shots(call: Call, path: str, start_s: float | None, end_s: float | None
     clips = []
     for done, (number, shot) in enumerate(kept):
         call.progress(done, len(kept), f"reading the ends of shot {number}")
-        name = f"shot {number} {times[number - 1][0]:.2f}s"
+        name = f"{number}@{times[number - 1][0]:.2f}s"
         clips.append(Clip(name, read_ends(call, file, path, found, shot)))
     call.media_s += times[kept[-1][0] - 1][1] - times[kept[0][0] - 1][0]
     return clips

@@ -19,13 +19,11 @@ CELL_PX = 200
 def order_sheet(pictures: Sequence[tuple[str, Frames, Frames]], size_px: tuple[int, int]) -> Jpeg:
     """Name, first and last picture of each clip; a row holds whole clips, so that a join is where cells touch."""
     aspect = size_px[0] / size_px[1]
-    layout = plan_layout(2 * len(pictures), aspect, CELL_PX)
-    if layout.columns % 2:
-        columns = max(2, layout.columns - 1)
-        layout = plan_layout(2 * len(pictures), aspect, CELL_PX, columns)
+    layouts = [plan_layout(2 * len(pictures), aspect, CELL_PX, n) for n in range(2, 2 * len(pictures) + 1, 2)]
+    layout = max(layouts, key=lambda layout: (layout.cell_width_px, -max(layout.size_px)))
     cells, labels = [], []
     for place, (name, first, last) in enumerate(pictures, start=1):
-        cells += [_seen(first, layout.cell_width_px, layout.cell_height_px) for first in (first, last)]
+        cells += [_seen(frame, layout.cell_width_px, layout.cell_height_px) for frame in (first, last)]
         labels += [f"#{place} {name} begins", f"#{place} {name} ends"]
     return render(cells, labels, layout)
 

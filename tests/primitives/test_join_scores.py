@@ -108,8 +108,7 @@ def test_a_film_in_order_is_said_to_be_and_two_swapped_shots_are_found(run: Run,
     assert right.own_order_behind == 0 and "broken" not in {join.sure for join in right.joins}
     assert [join.sure == "broken" for join in wrong.joins] == [True, True, True, True, False]
     assert wrong.own_order_behind is not None and wrong.own_order_behind > 5
-    assert [name.split()[1] for name in wrong.best_order] == ["1", "4", "3", "2", "5", "6"]
-    assert wrong.best_order[1] == "shot 4 4.50s"
+    assert wrong.best_order == ["1@0.00s", "4@4.50s", "3@3.00s", "2@1.50s", "5@6.00s", "6@7.50s"]
 
 
 def test_ends_are_kept_and_serve_other_sets_of_clips(run: Run, folder: Path) -> None:
