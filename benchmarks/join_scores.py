@@ -3,8 +3,8 @@
     python benchmarks/join_scores.py <folder with the real clips> [--films a b] [--clips 8 12] [--out folder]
 
 Every film is cut into so many clips (at its shot changes, and inside shots where it has too few), then ordered by
-picture and sound, by picture alone and by sound alone. Last the few films with shots enough are cut at shot changes
-only. Tasks that are already in --out are not built again. CPU is measured against decoding what the tool needs: four
+picture and sound, by picture alone and by sound alone. Then the few films with shots enough are cut at shot changes
+only. Last, films as they are: whether their own order is the best of all orders of their shots. Tasks that are already in --out are not built again. CPU is measured against decoding what the tool needs: four
 frames at each end of a clip with all that these lean on, and a third of a second of sound at each end.
 """
 
@@ -64,6 +64,16 @@ HELD_OUT = [
 ]
 AT_SHOTS = {"film/bikes.mp4": 5, "film/bbb_480p_30s.mp4": 4}
 """Films that have so many shots of half a second or more."""
+WHOLE = [
+    "film/bbb_480p_30s.mp4",
+    "film/nasa_13013.mp4",
+    "film/oa4_launch.webm",
+    "film/fillets_intro.mpg",
+    "film/bikes.mp4",
+    "footage/intel_car-detection.mp4",
+    "scenedetect/fades.mp4",
+]
+"""Films of several shots; dissolves count, across which pictures run on."""
 CUES: dict[str, list[str]] = {"both": [], "picture": ["picture"], "sound": ["sound"]}
 
 
@@ -89,6 +99,20 @@ def main() -> None:
         if task is not None:
             shots.append(measure(film, "shots", task))
     report(shots)
+    for film in (film for film in WHOLE if film in args.films):
+        own_order(args.media / film)
+
+
+def own_order(path: Path) -> None:
+    """How far the film's own order is behind the best order of its shots, in one film as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(path, Path(folder) / path.name)
+        found = by_name()["join_scores"].call({"paths": [path.name], "picture": False}, Call(Workspace(Path(folder))))
+    result = found.result
+    assert isinstance(result, JoinScoresResult)
+    broken = sum(join.sure == "broken" for join in result.joins)
+    told = f"own order {result.own_order_behind} behind the best, {broken} joins called broken"
+    print(f"{path.name}: {result.clips} shots by {' and '.join(result.cues)}, {told}")
 
 
 def build(path: Path, out: Path, seed: int, count: int, cut_inside: bool) -> tuple[Path, Path] | None:

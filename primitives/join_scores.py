@@ -184,7 +184,7 @@ def _own_joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list
     for join in pairwise(range(len(names))):
         margin = margins.get(join)
         sure = "certain" if margin and margin >= CERTAIN else "likely" if margin and margin >= LIKELY else "open"
-        if margin is None and _behind(evidence, ordering) >= LIKELY:
+        if margin is None and _behind(evidence, ordering) >= CERTAIN:
             sure = "broken"
         found.append(_join(names, evidence, *join, sure, margin))
     return found
