@@ -4,8 +4,9 @@
 
 Every film is cut into so many clips (at its shot changes, and inside shots where it has too few), then ordered by
 picture and sound, by picture alone and by sound alone. Then the few films with shots enough are cut at shot changes
-only. Last, films as they are: whether their own order is the best of all orders of their shots. Tasks that are already in --out are not built again. CPU is measured against decoding what the tool needs: four
-frames at each end of a clip with all that these lean on, and a third of a second of sound at each end.
+only. Last, films as they are: whether their own order is the best of all orders of their shots. Tasks that are already
+in --out are not built again. CPU is measured against decoding what the tool needs: four frames at each end of a clip
+with all that these lean on, and a third of a second of sound at each end.
 """
 
 from __future__ import annotations
