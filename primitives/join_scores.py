@@ -165,9 +165,12 @@ def _told_by(evidence: Evidence) -> list[str]:
 def _joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Join]:
     found = []
     for (a, b), margin in zip(pairwise(ordering.best.clips), ordering.margins, strict=True):
-        sure = "certain" if margin >= CERTAIN else "likely" if margin >= LIKELY else "open"
-        found.append(_join(names, evidence, a, b, sure, margin))
+        found.append(_join(names, evidence, a, b, _called(margin), margin))
     return found
+
+
+def _called(margin: float) -> str:
+    return "certain" if margin >= CERTAIN else "likely" if margin >= LIKELY else "open"
 
 
 def _runs(names: list[str], ordering: Ordering) -> list[list[str]]:
@@ -180,13 +183,11 @@ def _runs(names: list[str], ordering: Ordering) -> list[list[str]]:
 def _own_joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Join]:
     """The joins of a film as it is; broken where it is better off without them."""
     margins = dict(zip(pairwise(ordering.best.clips), ordering.margins, strict=True))
+    lacking = "broken" if _behind(evidence, ordering) >= CERTAIN else "open"
     found = []
     for join in pairwise(range(len(names))):
         margin = margins.get(join)
-        sure = "certain" if margin and margin >= CERTAIN else "likely" if margin and margin >= LIKELY else "open"
-        if margin is None and _behind(evidence, ordering) >= CERTAIN:
-            sure = "broken"
-        found.append(_join(names, evidence, *join, sure, margin))
+        found.append(_join(names, evidence, *join, lacking if margin is None else _called(margin), margin))
     return found
 
 

@@ -26,6 +26,8 @@ WAVE_LIMITS = (-20.0, 25.0)
 """The sound may be cut together with the picture, and its model is a simple one: no seam decides more than this."""
 NEAR_WEIGHT, ROOM_WEIGHT = 0.327, 0.143
 USUAL_NEAR_DB, USUAL_ROOM_DB = 9.0, 8.0
+ONE_SILENT = -2.0
+"""Where sound begins or stops with the picture, which happens: a wave and a spectrum of nothing say no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,4 +56,4 @@ def sound_evidence(tails: Waves, heads: Waves) -> Values:
     found = seams(tails, heads)
     wave = WAVE_WEIGHT * np.clip(found.wave, *WAVE_LIMITS) + WAVE_LOW_WEIGHT * np.clip(found.wave_low, *WAVE_LIMITS)
     bands = NEAR_WEIGHT * (USUAL_NEAR_DB - found.near_db) + ROOM_WEIGHT * (USUAL_ROOM_DB - found.room_db)
-    return np.asarray(np.where(found.heard, wave + bands, 0.0))
+    return np.choose(found.sides_heard, [np.zeros_like(wave), np.full_like(wave, ONE_SILENT), wave + bands])

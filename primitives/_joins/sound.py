@@ -41,8 +41,8 @@ class Seams:
     """The same at half the rate, where it reaches twice as far."""
     near_db: Values
     room_db: Values
-    heard: NDArray[np.bool_]
-    """Whether there is sound on both sides: silence goes with silence and tells nothing."""
+    sides_heard: NDArray[np.int64]
+    """On how many of the two sides there is any sound."""
 
 
 def seams(ends: Waves, starts: Waves) -> Seams:
@@ -58,7 +58,7 @@ def seams(ends: Waves, starts: Waves) -> Seams:
         wave_low=_wave(_halved(ends), _halved(starts)),
         near_db=apart[SHORT],
         room_db=apart[LONG],
-        heard=loud[0][:, None] | loud[1][None],
+        sides_heard=loud[0][:, None].astype(np.int64) + loud[1][None],
     )
 
 

@@ -110,4 +110,4 @@ def _sounds(call: Call, path: Path, name: str, scan: Scan, frames: range) -> dic
 
 def _samples(call: Call, path: Path, name: str, start_s: float, end_s: float) -> NDArray[np.float32]:
     blocks = list(sound_blocks(path, name, start_s, end_s, None, 1, 10.0, call.check))
-    return np.concatenate(blocks, axis=1)[0] if blocks else np.zeros(0, np.float32)
+    return np.nan_to_num(np.concatenate(blocks, axis=1)[0]) if blocks else np.zeros(0, np.float32)
