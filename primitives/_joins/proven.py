@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-LONGEST_S = 10.0
+LONGEST_S = 30.0
 """For one step of the search. Only clips that are all alike come near it."""
 
 
