@@ -167,13 +167,22 @@ def frames_from(
             return
         assert stream.time_base is not None
         origin, rate = _origin(container, path, name, check), stream.codec_context.sample_rate
-        container.seek(round((max(start - PREROLL, Fraction(0)) + origin) / stream.time_base), stream=stream)
+        _seek(container, stream, start - PREROLL + origin)
         size = samples or rate
         joined = AudioFifo()  # thousands of small frames cost more to hand over than to decode
         for _ in _placed(container, stream, _Stamp(stream, origin), round(start * rate), joined):
             check()
             yield from joined.read_many(size)
         yield from joined.read_many(size, partial=True)
+
+
+def _seek(container: InputContainer, stream: AudioStream, time: Fraction) -> None:
+    """Go to a time, before 0 as well: there lies the packet that primes a decoder, without which 20 ms are wrong."""
+    assert stream.time_base is not None
+    try:
+        container.seek(round(time / stream.time_base), stream=stream)
+    except av.error.FFmpegError:  # some containers know no time before 0
+        container.seek(max(0, round(time / stream.time_base)), stream=stream)
 
 
 def _placed(

@@ -5,8 +5,6 @@ The picture pass also finds the shots, so that `scene_cuts` after it is free.
 
 from __future__ import annotations
 
-import contextlib
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from primitives._base import Call
+from primitives._media.kept import keep_arrays, load_arrays
 from primitives._media.scan import Scan
 from primitives._media.shots import changes_in, film_changes, keep_changes
 from primitives._media.sound_bands import measure_sound
@@ -134,10 +133,10 @@ def moved_by(now: NDArray[np.uint8], before: NDArray[np.uint8]) -> float:
 def _kept_picture(call: Call, path: Path, name: str, scan: Scan) -> PictureTrack:
     assert scan.video is not None
     store = call.workspace.derived(path, f"picture-{VERSION}")
-    kept = _read(store, ("cells", "bright", "moved", "detail"), len(scan.video))
+    kept = load_arrays(store, ("cells", "bright", "moved", "detail"), len(scan.video))
     if kept is None:
         kept = _see(call, path, name, scan)
-        _write(call, store, kept)
+        keep_arrays(call, store, kept)
     timeline = scan.video
     ticks = np.append(timeline.pts, timeline.end_pts) - timeline.pts[0]
     return PictureTrack(
@@ -190,23 +189,8 @@ def _cells(thumbs: Thumbs) -> NDArray[np.uint8]:
 
 def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
     store = call.workspace.derived(path, f"sound-{VERSION}")
-    kept = _read(store, ("bands", "level_db", "peak_db", "crest_db", "crest_short_db"), None)
+    kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "crest_short_db"))
     if kept is None:
         kept = measure_sound(call, path, name, scan)
-        _write(call, store, kept)
+        keep_arrays(call, store, kept)
     return SoundTrack(**kept)
-
-
-def _read(store: Path, names: tuple[str, ...], length: int | None) -> dict[str, NDArray[Any]] | None:
-    try:
-        with store.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            kept = {name: archive[name] for name in names}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-    return kept if length is None or all(len(values) == length for values in kept.values()) else None
-
-
-def _write(call: Call, store: Path, tracks: dict[str, NDArray[Any]]) -> None:
-    """Keep tracks, as numpy's archive whatever the store's suffix. A courtesy: a full disk must not cost the answer."""
-    with contextlib.suppress(OSError), call.workspace.atomic(store) as part, part.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **tracks)

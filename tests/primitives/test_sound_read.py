@@ -110,3 +110,14 @@ def test_damage_is_a_hole_and_what_follows_keeps_its_time(tmp_path: Path) -> Non
     heard: Samples = read_sound(path, "a.mp3", 0, 3, 48_000, 1, never)
     assert heard.shape == (1, 144_000) and np.isfinite(heard).all()
     assert abs(np.argmax(np.abs(heard[0, :96_000])) / 48_000 - 1.0) < 0.001
+
+
+def test_the_very_first_samples_of_aac_are_those_that_were_coded(tmp_path: Path) -> None:
+    from avb_mcp.tasks.film_write import write_film
+
+    time_s = np.arange(48_000) / 48_000
+    wave = (0.3 * np.sin(2 * np.pi * 440 * time_s + 1)).astype(np.float32)[None]
+    write_film(tmp_path / "a.mp4", [np.full((24, 16), 90, np.uint8)] * 25, Fraction(25), wave)
+    heard = read_sound(tmp_path / "a.mp4", "a.mp4", 0, 1, 48_000, 1, never)
+    wrong = heard[0, :960] - wave[0, :960]
+    assert np.mean(wrong**2) < 0.01 * np.mean(wave[0, :960] ** 2)

@@ -106,9 +106,19 @@ def test_the_autopilot_hands_in_a_whole_order_of_the_clips(suite: Path, runs: li
     assert record["components"]["honesty"] == 1.0
 
 
+def test_the_autopilot_orders_clips_by_their_joins(tmp_path: Path) -> None:
+    film = open_footage(shot_film(tmp_path / "film.mp4", SHOTS, glide=True))
+    plans = sequencing.plan([film], BuildRequest(seed=5, count=1, min_clips=6, max_clips=6))
+    write_suite(tmp_path / "suite", plans, [Source(name=film.name, sha256=film.sha256)], lambda *_: None)
+    run = run_agent(cases_of(tmp_path / "suite")[0], autopilot.AGENT, tmp_path / "runs")
+    assert (run.error, run.score, run.calls.get("join_scores")) == (None, 1.0, 1)
+
+
 def test_the_autopilot_does_without_tools_that_are_not_listed(suite: Path, runs: list[Run], tmp_path: Path) -> None:
     task = next(run.task for run in runs if run.family == "sequencing")
-    run = run_agent(cases_of(suite, [task])[0], autopilot.AGENT, tmp_path, disable=["frame_grid", "scene_cuts"])
+    run = run_agent(
+        cases_of(suite, [task])[0], autopilot.AGENT, tmp_path, disable=["frame_grid", "scene_cuts", "join_scores"]
+    )
     assert (run.error, run.status, "frame_grid" in run.tools) == (None, "scored", False)
 
 

@@ -24,9 +24,11 @@ def shot_film(
     size: tuple[int, int] = (192, 108),
     sound: bool = True,
     drift_px: int = 0,
+    glide: bool = False,
 ) -> Path:
-    """A film of shots with these numbers of frames; with `drift_px` the camera moves to the right."""
-    heard = shot_sounds(lengths, seed) if sound else None
+    """A film of shots with these numbers of frames; with `drift_px` the camera moves to the right, with `glide` the
+    sound runs on across the cuts."""
+    heard = (gliding_sound(sum(lengths), seed) if glide else shot_sounds(lengths, seed)) if sound else None
     write_film(path, _frames(lengths, seed, size, drift_px), FPS, heard)
     return path
 
@@ -51,6 +53,18 @@ def shot_sounds(lengths: Sequence[int], seed: int) -> NDArray[np.float32]:
         time_s = np.arange(round(length / FPS * RATE_HZ)) / RATE_HZ
         tones.append(0.2 * np.sin(2 * np.pi * chance.uniform(150, 900) * time_s))
     return np.concatenate(tones).astype(np.float32)[None]
+
+
+def gliding_sound(count: int, seed: int) -> NDArray[np.float32]:
+    """Three tones that glide and never stop, for so many frames."""
+    chance = np.random.default_rng([seed, 2])
+    samples = round(count / FPS * RATE_HZ)
+    tones = []
+    for _ in range(3):
+        marks = np.linspace(0, samples, 2 + count // 12)
+        pitch_hz = np.interp(np.arange(samples), marks, chance.uniform(150, 900, len(marks)))
+        tones.append(0.1 * np.sin(2 * np.pi * np.cumsum(pitch_hz) / RATE_HZ))
+    return np.sum([*tones, chance.normal(0, 0.003, samples)], axis=0).astype(np.float32)[None]
 
 
 def _frames(lengths: Sequence[int], seed: int, size: tuple[int, int], drift_px: int) -> Iterator[Picture]:

@@ -1,0 +1,1 @@
+"""What joins clips: their ends, how ends go on in starts, and the order that follows."""
