@@ -6,6 +6,7 @@ import difflib
 from typing import Any
 
 from primitives import (
+    camera_motion,
     color_match,
     denoise,
     find_defects,
@@ -28,6 +29,7 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     find_defects.PRIMITIVE,
     transcribe.PRIMITIVE,
     listen.PRIMITIVE,
+    camera_motion.PRIMITIVE,
     trim_concat.PRIMITIVE,
     denoise.PRIMITIVE,
     color_match.PRIMITIVE,
