@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from primitives._media.timeline import Timeline
 
 MAX_CLIPS = 30
-MAX_ROWS = 100
-DEFAULT_ROWS = 40
+MAX_ROWS = 40
+DEFAULT_ROWS = 30
 PICTURED = 12
 """Shots that the picture shows."""
 SENSITIVITY = 0.5
+LEAST_PER_S, LEAST_DEG_PER_S = 0.001, 0.1
+"""Figures below these say nothing."""
 
 
 class CameraMotionRequest(Request):
@@ -42,7 +44,7 @@ class CameraMotionRequest(Request):
     offset: int = Field(default=0, ge=0)
     """How many rows to leave out, for paging."""
     limit: int = Field(default=DEFAULT_ROWS, ge=1, le=MAX_ROWS)
-    """At most so many rows, 1 to 100."""
+    """At most so many rows, 1 to 40."""
 
     @model_validator(mode="after")
     def _one_form(self) -> CameraMotionRequest:
@@ -66,15 +68,15 @@ class ShotMotion(Result):
     """Where the camera goes; things drift the other way."""
     confidence: float
     also: list[str]
-    pan_per_s: float
-    """Picture widths, positive right."""
-    tilt_per_s: float
+    pan_per_s: float | None
+    """Picture widths, positive right. Of the whole row, as the next three; left out where it is next to nothing."""
+    tilt_per_s: float | None
     """Picture heights, positive up."""
-    zoom_per_s: float
+    zoom_per_s: float | None
     """0.1 is ten per cent larger."""
-    roll_deg_per_s: float
+    roll_deg_per_s: float | None
     """Positive clockwise, as the camera turns."""
-    shake: float
+    shake: float | None
     """Root mean square in picture heights."""
     speeds: list[list[float]]
     """Pairs of a time and the main movement's speed around it."""
@@ -196,14 +198,18 @@ def _row(shot: _Shot, with_clip: bool) -> ShotMotion:
         direction=verdict.direction,
         confidence=verdict.confidence,
         also=list(verdict.also),
-        pan_per_s=verdict.pan_per_s,
-        tilt_per_s=verdict.tilt_per_s,
-        zoom_per_s=verdict.zoom_per_s,
-        roll_deg_per_s=verdict.roll_deg_per_s,
-        shake=verdict.shake,
+        pan_per_s=_noticed(verdict.pan_per_s, LEAST_PER_S),
+        tilt_per_s=_noticed(verdict.tilt_per_s, LEAST_PER_S),
+        zoom_per_s=_noticed(verdict.zoom_per_s, LEAST_PER_S),
+        roll_deg_per_s=_noticed(verdict.roll_deg_per_s, LEAST_DEG_PER_S),
+        shake=_noticed(verdict.shake, LEAST_PER_S),
         speeds=[list(pair) for pair in verdict.speeds],
         own_motion_box=list(verdict.own_box or ()),
     )
+
+
+def _noticed(value: float, least: float) -> float | None:
+    return value if abs(value) >= least else None
 
 
 def _picture(call: Call, shots: list[_Shot]) -> Jpeg:

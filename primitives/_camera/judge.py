@@ -42,7 +42,7 @@ ALSO = 0.35
 PARALLAX = 0.2
 """Share of the points that move the camera's way but further or less far, from which on the camera travels."""
 _SMOOTH_S = 0.25
-_OVER_TIME = 8
+_OVER_TIME = 5
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _named(course: _Course, main: int) -> tuple[Movement, float]:
     amount, speed = abs(course.net[main]), abs(course.net[main]) / course.length_s
     least = max(MIN_SPEED * course.length_s, MIN_TRAVEL, 1.5 * course.shake)
     moves = amount >= least and course.direct[main] >= MIN_DIRECT
-    if moves or _longest_run(course, main) >= LONG_MOVE:
+    if moves or _longest_run(course, main) >= max(LONG_MOVE, 6 * course.shake):
         others = np.delete(np.abs(course.net), main)
         clear_lead = 1 - 0.5 * float(others.max() / max(amount, 1e-9)) ** 2 if moves else 0.5
         return _MAIN[main], _sure(amount / least if moves else 1.5) * max(0.3, clear_lead)

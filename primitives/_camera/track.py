@@ -197,25 +197,30 @@ def parallax(step: Step, pixel: float) -> float:
     A camera that turns moves near and far things alike, up to a bend towards the picture's edge; one that travels moves
     near things further. Points that go another way are subjects and left out.
     """
-    own = step.growth * step.points + step.shift - step.points
-    way = np.abs(own)
-    moving = way > max(_LEAST_WAY_PX * pixel, 0.4 * float(np.median(way)))
-    if step.support < _LEAST_SUPPORT or moving.sum() < 2 * MIN_POINTS:
+    went = step.ends - step.points
+    turned, fits = step.growth * step.points + step.shift - step.points, step.fits
+    if step.support < _LEAST_SUPPORT:
         return math.nan
-    along = (step.ends - step.points)[moving] * own[moving].conj() / way[moving] ** 2
+    ways = _ways_of_turning(step.points)
+    for _ in range(3):
+        if fits.sum() < MIN_POINTS:
+            return math.nan
+        chosen = np.concatenate([ways[fits].real, ways[fits].imag])
+        solved, *_ = np.linalg.lstsq(chosen, np.concatenate([went[fits].real, went[fits].imag]), rcond=None)
+        turned = ways @ solved
+        fits = np.abs(went - turned) < _NEAR_PX * pixel + 0.1 * np.abs(turned)
+    way = np.abs(turned)
+    moving = way > max(_LEAST_WAY_PX * pixel, 0.4 * float(np.median(way)))
+    along = went[moving] * turned[moving].conj() / way[moving] ** 2
     noise = pixel / way[moving]
     same_way = (np.abs(along.imag) < 0.1 + noise) & (np.abs(along.real - 1) < 2)
     if same_way.sum() < 2 * MIN_POINTS:
         return math.nan
-    x, y = step.points[moving][same_way].real, step.points[moving][same_way].imag
-    amount = along.real[same_way]
-    bends = np.stack([np.ones_like(x), x * x, y * y, x * y], axis=1)
-    usual = np.abs(amount - np.median(amount)) < 0.35
-    solved = np.array([float(np.median(amount)), 0, 0, 0])
-    for _ in range(2):
-        if usual.sum() < MIN_POINTS:
-            break
-        solved, *_ = np.linalg.lstsq(bends[usual], amount[usual], rcond=None)
-        usual = np.abs(amount - bends @ solved) < 0.15
-    rest = np.abs(amount - bends @ solved)
-    return float((rest > 0.12 + noise[same_way]).mean())
+    return float((np.abs(along.real - 1)[same_way] > 0.12 + noise[same_way]).mean())
+
+
+def _ways_of_turning(points: Points) -> Points:
+    """What shift, growth, turn and the bends of a pan and a tilt do to points: a column each."""
+    x, y = points.real, points.imag
+    one = np.ones_like(points)
+    return np.stack([one, 1j * one, points, 1j * points, x * x + 1j * x * y, x * y + 1j * y * y], axis=1)

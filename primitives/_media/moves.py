@@ -29,7 +29,7 @@ VERSION = 1
 """Raised whenever the same film may give other steps."""
 SAMPLES_PER_S = 10
 """At least so many pictures a second are compared, where there are as many: a hand shakes a few times a second."""
-DEPTH_TRAVEL, DEPTH_SAMPLES = 0.05, 16
+DEPTH_TRAVEL, DEPTH_SAMPLES = 0.05, 30
 """How far the picture must move (in heights), within how many samples, for depth to be looked at."""
 _ARRAYS = ("frames", "moves", "support", "parallax", "cells", "aspect")
 

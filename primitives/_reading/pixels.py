@@ -1,0 +1,129 @@
+"""What the pixels of a text's box tell between two readings: is it still there, when did it come or go. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Grey = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+OTHER = 30
+"""Grey levels from which on a pixel counts as another."""
+_STROKE = 16
+"""How far a stroke differs from the mean around it."""
+_CELL_CHANGED = 0.2
+_PRESENT = 0.6
+_EDGE, _WEAK_EDGE = 140, 70
+_BLOCK_PX = 8
+_BLOCK_SHARE = 0.12
+_BLOCKS_ACROSS = 3
+EDGES_WIDE_PX = 640
+
+
+def changed_share(now: Grey, known: Grey, watched: Mask) -> float:
+    """How much of the watched pixels changed in the letter-wide part of a box where most did."""
+    other = (cv2.absdiff(now, known) > OTHER) & watched
+    cells = max(1, round(now.shape[1] / max(1.0, 0.6 * now.shape[0])))
+    size = (cells, 1)
+    counts = cv2.resize(other.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    there = cv2.resize(watched.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    return float((counts / np.maximum(there, 0.1)).max())
+
+
+def is_changed(now: Grey, known: Grey, watched: Mask) -> bool:
+    return changed_share(now, known, watched) > _CELL_CHANGED
+
+
+def strokes(crop: Grey) -> Mask:
+    """Pixels of letters and their outlines: those that stand out of what surrounds them."""
+    around = cv2.blur(crop, (max(3, crop.shape[0] // 2 * 2 + 1),) * 2)
+    return np.asarray(cv2.absdiff(crop, around) > _STROKE)
+
+
+def first_present(before: Sequence[Grey], crop: Grey) -> int:
+    """How many of the crops before one, going back, already show its text without a gap."""
+    mask = strokes(crop)
+    if not mask.any():
+        return 0
+    count = 0
+    for earlier in reversed(before):
+        if float((cv2.absdiff(earlier, crop)[mask] < OTHER).mean()) < _PRESENT:
+            break
+        count += 1
+    return count
+
+
+def turned_at(crops: Sequence[Grey], old: Grey, new: Grey, watched: Mask) -> int:
+    """The first of the crops that looks more like the new content of the box than like the old."""
+    differ = (cv2.absdiff(old, new) > OTHER) & (watched | strokes(new))
+    if not differ.any():
+        return len(crops)
+    for place, crop in enumerate(crops):
+        nearer = cv2.absdiff(crop, new)[differ] < cv2.absdiff(crop, old)[differ]
+        if float(nearer.mean()) > 0.5:
+            return place
+    return len(crops)
+
+
+class EdgeWatch:
+    """Tells when edges that stand still have come that were not there at the last search: perhaps a text.
+
+    Burned-in text stands still while the film moves; where the film stands still too, nothing is new.
+    """
+
+    def __init__(self) -> None:
+        self._last: list[Mask8] = []
+        self._known: Mask8 | None = None
+
+    def see(self, luma: Grey) -> bool:
+        """Whether it is worth searching for text now."""
+        small = _small(luma)
+        across, down = cv2.Sobel(small, cv2.CV_16S, 1, 0), cv2.Sobel(small, cv2.CV_16S, 0, 1)
+        strength = cv2.add(cv2.convertScaleAbs(across), cv2.convertScaleAbs(down))
+        edges = np.asarray(strength > _EDGE, np.uint8)
+        if self._known is None:
+            self._known = np.zeros_like(edges)
+        # What went away may come back as something else.
+        self._known &= cv2.dilate(np.asarray(strength > _WEAK_EDGE, np.uint8), _SQUARE)
+        self._last = [*self._last[-2:], edges]
+        if len(self._last) < 3:
+            return False
+        self._still = edges & cv2.dilate(self._last[0], _SQUARE) & cv2.dilate(self._last[1], _SQUARE)
+        new = self._still & ~cv2.dilate(self._known, _SQUARE) & 1
+        return _like_text(new)
+
+    def searched(self) -> None:
+        """Whatever stands still now has been looked at."""
+        if self._known is not None and len(self._last) == 3:
+            self._known |= self._still
+
+    def forget(self, top: float, bottom: float, left: float, right: float) -> None:
+        """A part of the picture (in shares) in which a text ended: the next one there is new."""
+        if self._known is not None:
+            height, width = self._known.shape
+            rows = slice(int(top * height), int(bottom * height) + 1)
+            self._known[rows, int(left * width) : int(right * width) + 1] = 0
+
+
+Mask8 = NDArray[np.uint8]
+_SQUARE = np.ones((5, 5), np.uint8)
+
+
+def _small(luma: Grey) -> Grey:
+    while luma.shape[1] > EDGES_WIDE_PX:
+        height, width = luma.shape[0] // 2, luma.shape[1] // 2
+        luma = np.asarray(cv2.resize(luma[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA))
+    return luma
+
+
+def _like_text(edges: Mask8) -> bool:
+    """Whether some blocks in a row are full of edges."""
+    size = max(1, edges.shape[1] // _BLOCK_PX), max(1, edges.shape[0] // _BLOCK_PX)
+    blocks = cv2.resize(edges.astype(np.float32), size, interpolation=cv2.INTER_AREA) > _BLOCK_SHARE
+    row = np.ones((1, _BLOCKS_ACROSS), np.uint8)
+    eroded = cv2.erode(blocks.astype(np.uint8), row, borderType=cv2.BORDER_CONSTANT, borderValue=0)
+    return bool(eroded.any())
