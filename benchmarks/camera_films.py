@@ -1,4 +1,4 @@
-"""Films whose camera is known: real footage of a still camera seen through a synthetic one, and drawn scenes with depth.
+"""Films whose camera is known: real footage seen through a synthetic camera, and drawn scenes with depth.
 
 Real: stretches of tripod footage and held frames of other clips, filmed by the camera that builds assembly tasks
 (`builders/_moves`), at its speeds and at slower and faster ones, and by an unsteady hand. Drawn: layers at several
@@ -82,11 +82,11 @@ STRETCHES: dict[str, tuple[Stretch, ...]] = {
         Stretch("odd/cockatoo_yuv444_mp3.mp4", 0.0, held=True),
     ),
 }
-Path2 = Callable[[float], View]
+Course = Callable[[float], View]
 """What is seen at a share of the film from 0 to 1."""
 
 
-def views(movement: str, direction: str | None, chance: np.random.Generator, length_s: float) -> Path2:
+def views(movement: str, direction: str | None, chance: np.random.Generator, length_s: float) -> Course:
     """A camera's view over time: the assembly builder's amounts, from a third of the speed up."""
     much = float(chance.uniform(0.35, 1.0)) * (1 if chance.random() < 0.5 else -1)
     way = abs(much) * {"right": 1, "down": 1, "out": 1, "left": -1, "up": -1, "in": -1}.get(direction or "", 0)
@@ -102,10 +102,10 @@ def views(movement: str, direction: str | None, chance: np.random.Generator, len
             return lambda at: View(roll_deg=14 * turn * (2 * at - 1))
         case "handheld":
             return _hand(chance, length_s)
-    return lambda at: View()
+    return lambda _: View()
 
 
-def _hand(chance: np.random.Generator, length_s: float) -> Path2:
+def _hand(chance: np.random.Generator, length_s: float) -> Course:
     """Sways and trembles: sums of sines from half a hertz to six, less the quicker they are."""
     rates_hz = np.array([0.5, 0.9, 1.7, 3.1, 5.9])
     sizes = float(chance.uniform(0.6, 1.8)) * np.array([0.02, 0.018, 0.01, 0.005, 0.0025])
@@ -153,7 +153,9 @@ def real_films(media: Path, folder: Path, which: str, seeds: Sequence[int]) -> I
             view = views(movement, direction, chance, count / FPS)
             size = _size(pictures[0])
             frames = (seen(picture, view(n / (count - 1)), size) for n, picture in enumerate(source))
-            name = f"{Path(stretch.clip).stem}@{stretch.start_s:g} {movement} {direction or ''} {seed}".replace(" ", "_")
+            name = f"{Path(stretch.clip).stem}@{stretch.start_s:g} {movement} {direction or ''} {seed}".replace(
+                " ", "_"
+            )
             yield Film(name, write(folder / f"{name}.mp4", frames), movement, direction)
 
 
@@ -247,9 +249,7 @@ def _walk(picture: Picture, walker: Picture, x: float) -> None:
     left = int((x + 0.5 * SIZE_PX[0] / SIZE_PX[1]) * SIZE_PX[1])
     shown = range(max(0, left), min(SIZE_PX[0], left + walker.shape[1]))
     if len(shown):
-        picture[50 : 50 + walker.shape[0], shown.start : shown.stop] = walker[
-            :, shown.start - left : shown.stop - left
-        ]
+        picture[50 : 50 + walker.shape[0], shown.start : shown.stop] = walker[:, shown.start - left : shown.stop - left]
 
 
 def _bent(picture: Picture, movement: str) -> Picture:
@@ -275,9 +275,9 @@ def read(path: Path, start_s: float, count: int) -> list[Picture]:
     found: list[Picture] = []
     with av.open(str(path)) as container:
         for frame in container.decode(video=0):
-            if frame.time is not None and frame.time >= start_s + float(container.streams.video[0].start_time or 0) * float(
-                container.streams.video[0].time_base or 0
-            ):
+            if frame.time is not None and frame.time >= start_s + float(
+                container.streams.video[0].start_time or 0
+            ) * float(container.streams.video[0].time_base or 0):
                 width = min(frame.width, 720) // 2 * 2
                 height = round(frame.height * width / frame.width) // 2 * 2
                 found.append(frame.reformat(width, height, "yuv420p").to_ndarray())

@@ -29,7 +29,12 @@ from primitives.camera_motion import CameraMotionResult, ShotMotion  # noqa: E40
 from primitives.registry import by_name  # noqa: E402
 
 WINDOW_S = 3.0
-CPU_CLIPS = ("film/bbb_480p_30s.mp4", "footage/intel_car-detection.mp4", "odd/cockatoo_yuv444_mp3.mp4", "film/bikes.mp4")
+CPU_CLIPS = (
+    "film/bbb_480p_30s.mp4",
+    "footage/intel_car-detection.mp4",
+    "odd/cockatoo_yuv444_mp3.mp4",
+    "film/bikes.mp4",
+)
 BARE = """
 import av, sys
 with av.open(sys.argv[1]) as container:

@@ -95,7 +95,8 @@ class Score:
         right = 1 - self.wrong / max(1, self.characters)
         return (
             f"{right:.1%} of {self.characters} characters, {self.texts - self.missed}/{self.texts} texts found, "
-            f"{self.extra} extra; ends within a frame {np.mean(off <= 1):.1%} of {len(self.off)}, worst {int(off.max())}; "
+            f"{self.extra} extra; ends within a frame {np.mean(off <= 1):.1%} of {len(self.off)}, "
+            f"worst {int(off.max())}; "
             f"CPU {self.cpu_s:.1f} s, decoding {self.decode_s:.1f} s: {self.cpu_s / max(self.decode_s, 1e-3):.1f} x"
         )
 
@@ -132,7 +133,9 @@ def main() -> None:
                     truth = make(chance, len(ground), ground[0].shape[0])
                     film = write(folder / "film.mp4", ground, truth)
                     begun = time.process_time()
-                    result = by_name()["read_text"].call({"path": film.name, "limit": 200}, Call(Workspace(folder))).result
+                    result = (
+                        by_name()["read_text"].call({"path": film.name, "limit": 200}, Call(Workspace(folder))).result
+                    )
                     scores[kind].cpu_s += time.process_time() - begun
                     scores[kind].decode_s += decode_cpu_s(film)
                     assert isinstance(result, ReadTextResult)

@@ -5,6 +5,7 @@ Fonts are those that Pillow finds by name (DejaVu) and the one that it brings; s
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,10 +29,11 @@ FONTS = (
 )
 """By name; the empty one is Pillow's own."""
 STYLES = ("outline", "plate", "shadow", "outline")
-WORDS = (
-    "the harbour was quiet before anyone had spoken about it and nobody knew why seven boats left early that "
-    "morning with fresh bread under canvas while a letter from London lay unread on the kitchen table"
-).split()
+SENTENCE = """
+the harbour was quiet before anyone had spoken about it and nobody knew why seven boats left early that morning with
+fresh bread under canvas while a letter from London lay unread on the kitchen table
+"""
+WORDS = SENTENCE.split()
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def captions(chance: np.random.Generator, frames: int, height: int) -> list[Show
         text = " ".join(words).capitalize() + str(chance.choice([".", "?", "!", ""]))
         if chance.random() < 0.3:
             text += "\n" + " ".join(WORDS[index] for index in chance.integers(0, len(WORDS), 3)) + "."
-        shown.append(Shown(text, at, last, (-1, 0.9 - 1.35 * size / height * (text.count("\n") + 1)), size, font, style))
+        shown.append(
+            Shown(text, at, last, (-1, 0.9 - 1.35 * size / height * (text.count("\n") + 1)), size, font, style)
+        )
         at = last + int(chance.choice([0, 0, 8, 20]))
     return shown
 
@@ -71,7 +75,7 @@ def clock(chance: np.random.Generator, frames: int, height: int) -> list[Shown]:
     font, style = FONTS[int(chance.integers(len(FONTS)))], STYLES[int(chance.integers(len(STYLES)))]
     size = int(chance.integers(height // 18, height // 10))
     bounds = [0, *range(at, frames, FPS), frames] if at else [*range(0, frames, FPS), frames]
-    for number, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False)):
+    for number, (first, last) in enumerate(itertools.pairwise(bounds)):
         if last > first:
             text = f"{(now + number) // 60:02d}:{(now + number) % 60:02d}"
             shown.append(Shown(text, first, last, (0.05, 0.06), size, font, style))
@@ -87,7 +91,9 @@ def scoreboard(chance: np.random.Generator, frames: int, height: int) -> list[Sh
         last = min(frames, at + int(chance.integers(30, 80)))
         if frames - last < 15:
             last = frames
-        shown.append(Shown(f"{names[0]} {goals[0]} - {goals[1]} {names[1]}", at, last, (0.35, 0.05), size, font, "plate"))
+        shown.append(
+            Shown(f"{names[0]} {goals[0]} - {goals[1]} {names[1]}", at, last, (0.35, 0.05), size, font, "plate")
+        )
         goals[int(chance.integers(2))] += 1
         at = last
     return shown
@@ -108,7 +114,9 @@ def draw(picture: Picture, shown: Shown) -> Picture:
     top = shown.place[1] * height
     if shown.style == "plate":
         pad = shown.size_px // 3
-        pen.rectangle((left + box[0] - pad, top + box[1] - pad, left + box[2] + pad, top + box[3] + pad), fill=(18, 24, 60))
+        pen.rectangle(
+            (left + box[0] - pad, top + box[1] - pad, left + box[2] + pad, top + box[3] + pad), fill=(18, 24, 60)
+        )
     if shown.style == "shadow":
         pen.multiline_text((left + 2, top + 2), shown.text, font=font, fill=(0, 0, 0), align="center")
     colour = (255, 235, 90) if shown.style == "shadow" else (255, 255, 255)

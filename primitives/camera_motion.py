@@ -164,7 +164,8 @@ def _timeline(found: Scan, request: CameraMotionRequest, name: str) -> Timeline:
     length_s = float(found.video.duration)
     if request.start_s is not None and request.start_s >= length_s:
         raise UserError(
-            f"start_s={request.start_s} is past the end of {name} ({length_s:.3f} s). Use 0 <= start_s < {length_s:.3f}."
+            f"start_s={request.start_s} is past the end of {name} ({length_s:.3f} s). "
+            f"Use 0 <= start_s < {length_s:.3f}."
         )
     return found.video
 
@@ -217,9 +218,13 @@ def _picture(call: Call, shots: list[_Shot]) -> Jpeg:
     from primitives._media.arrows import arrows
     from primitives._sheet import plan_layout, render
 
-    cells = [arrows(call, shot.path, shot.name, shot.scan, shot.clean if len(shot.clean) > 1 else shot.frames) for shot in shots]
+    cells = [
+        arrows(call, shot.path, shot.name, shot.scan, shot.clean if len(shot.clean) > 1 else shot.frames)
+        for shot in shots
+    ]
     labels = [
-        f"#{place:02d} {shot.verdict.movement} {shot.verdict.direction or ''}".strip() for place, shot in enumerate(shots, 1)
+        f"#{place:02d} {shot.verdict.movement} {shot.verdict.direction or ''}".strip()
+        for place, shot in enumerate(shots, 1)
     ]
     first = cells[0]
     layout = plan_layout(len(cells), first.shape[1] / first.shape[0], first.shape[1])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from primitives._base import Answer, Call, Primitive, Request, Result, UserError
 from primitives._region import is_region
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 MAX_ROWS = 200
 DEFAULT_ROWS = 60
 LONGEST_S = 3600.0
+VERSION = 1
+"""Raised whenever the same film may give other captions, so that kept ones are read anew."""
 
 
 class ReadTextRequest(Request):
@@ -128,7 +132,21 @@ def _timeline(found: Scan, request: ReadTextRequest) -> Timeline:
 def _read(
     request: ReadTextRequest, call: Call, path: Path, found: Scan, frames: range
 ) -> tuple[list[TextOnScreen], str]:
-    """Every caption of a range, and what reading it took."""
+    """Every caption of a range, and what reading it took; kept, so that paging and finding read nothing again."""
+    part = hashlib.sha256(json.dumps([frames.start, frames.stop, request.region]).encode()).hexdigest()[:12]
+    store = call.workspace.derived(path, f"texts-{VERSION}-{part}")
+    try:
+        return TypeAdapter(list[TextOnScreen]).validate_json(store.read_bytes()), "this range was read before"
+    except (OSError, ValidationError):
+        rows, effort = _look(request, call, path, found, frames)
+    with contextlib.suppress(OSError), call.workspace.atomic(store) as kept:
+        kept.write_bytes(TypeAdapter(list[TextOnScreen]).dump_json(rows))
+    return rows, effort
+
+
+def _look(
+    request: ReadTextRequest, call: Call, path: Path, found: Scan, frames: range
+) -> tuple[list[TextOnScreen], str]:
     from primitives._media.reading import WHOLE, Region, watch_text
     from primitives._reading.captions import captions
     from primitives._reading.engine import open_reader

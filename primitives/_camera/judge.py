@@ -136,7 +136,8 @@ def _with_way(figures: Verdict, course: _Course, main: int, steps: Steps, times_
     also = [
         f"{_MAIN[other]} {_way(_MAIN[other], course.net[other])}"
         for other in np.argsort(-np.abs(course.net))[1:]
-        if abs(course.net[other]) >= max(ALSO * abs(course.net[main]), MIN_TRAVEL) and course.direct[other] >= MIN_DIRECT
+        if abs(course.net[other]) >= max(ALSO * abs(course.net[main]), MIN_TRAVEL)
+        and course.direct[other] >= MIN_DIRECT
     ]
     unit = {"pan": -1 / steps.aspect, "tilt": 1.0, "zoom": 1 / radius, "roll": -np.degrees(1 / radius)}[kind]
     sign = np.sign(course.net[main]) * np.sign(unit)
@@ -146,9 +147,7 @@ def _with_way(figures: Verdict, course: _Course, main: int, steps: Steps, times_
         (round(float(middles[part].mean()), 2), _rounded(sign * unit * course.trend[part, main].mean(), 3))
         for part in parts
     )
-    return replace(
-        figures, movement=movement, direction=_way(kind, course.net[main]), also=tuple(also), speeds=speeds
-    )
+    return replace(figures, movement=movement, direction=_way(kind, course.net[main]), also=tuple(also), speeds=speeds)
 
 
 def _way(kind: Movement, amount: float) -> str:
@@ -210,7 +209,7 @@ def _seen_around(steps: Steps, clear: NDArray[np.bool_]) -> float:
     fits = (_grid(steps)[clear] == FITS).mean(axis=0)
     third_w, third_h = CELLS[0] // 3, CELLS[1] // 3
     sides = [fits[:, :third_w], fits[:, -third_w:], fits[:third_h], fits[-third_h:]]
-    return 0.4 + 0.6 * sum(side.sum() >= 2 for side in sides) / len(sides)
+    return 0.4 + 0.6 * sum(bool(side.sum() >= 2) for side in sides) / len(sides)
 
 
 def _own_box(steps: Steps, clear: NDArray[np.bool_]) -> tuple[float, float, float, float] | None:

@@ -133,7 +133,7 @@ def corners(picture: Grey) -> NDArray[np.float32]:
     x, y = left + column * cell_w + best % cell_w, top + row * cell_h + best // cell_w
     peak = cells[np.arange(len(cells)), best]
     kept = peak > max(_LEAST_CORNER, 0.002 * float(peak.max()))
-    return np.stack([x, y], axis=1)[kept].astype(np.float32)
+    return np.asarray(np.stack([x, y], axis=1)[kept], np.float32)
 
 
 def _without_bars(picture: Grey) -> tuple[int, int, int, int]:

@@ -39,6 +39,10 @@ def arrows(call: Call, path: Path, name: str, scan: Scan, frames: range) -> Pixe
     middle = complex(picture.shape[1] / 2, picture.shape[0] / 2)
     for point, end, fits in zip(step.points, step.ends, step.fits, strict=True):
         start, tip = point * scale + middle, (point + LONGER * (end - point)) * scale + middle
-        ends = [(round(place.real), round(place.imag)) for place in (start, tip)]
-        cv2.arrowedLine(picture, *ends, WITH_CAMERA if fits else ON_ITS_OWN, 1, cv2.LINE_AA, 0, 0.25)
+        colour = WITH_CAMERA if fits else ON_ITS_OWN
+        cv2.arrowedLine(picture, _pixel(start), _pixel(tip), colour, 1, cv2.LINE_AA, 0, 0.25)
     return np.asarray(picture, np.uint8)
+
+
+def _pixel(place: complex) -> tuple[int, int]:
+    return round(place.real), round(place.imag)

@@ -30,9 +30,7 @@ class Shape:
     height_px: int
 
 
-def watch_text(
-    call: Call, path: Path, name: str, scan: Scan, frames: range, region: Region, watch: TextWatch
-) -> Shape:
+def watch_text(call: Call, path: Path, name: str, scan: Scan, frames: range, region: Region, watch: TextWatch) -> Shape:
     """Shows a range of frames to `watch`; boxes count from the region's corner, in the picture's own pixels."""
     pixel_aspect = pixel_aspect_of(path, name)
     shape = Shape(0, 0, 1, 1)
@@ -49,9 +47,7 @@ def watch_text(
     return shape
 
 
-def _colour(
-    shown: Shown, look: Look, width: int, height: int, part: tuple[slice, slice]
-) -> Callable[[], Pixels]:
+def _colour(shown: Shown, look: Look, width: int, height: int, part: tuple[slice, slice]) -> Callable[[], Pixels]:
     made: list[Pixels] = []
 
     def colour() -> Pixels:

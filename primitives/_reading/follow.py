@@ -156,7 +156,10 @@ class TextWatch:
         if shape_of(line.text) == shape_of(track.text) and line.score >= _SURE:
             self._open(line, number, crop, first=last)
         else:
-            self._wants_search, self._searched = True, min(self._searched, number - round(BETWEEN_SEARCHES_S * self.fps))
+            self._wants_search, self._searched = (
+                True,
+                min(self._searched, number - round(BETWEEN_SEARCHES_S * self.fps)),
+            )
 
 
 def shape_of(text: str) -> str:

@@ -34,8 +34,8 @@ def numbers(text: str) -> list[float]:
     for number in _NUMBER.finditer(rest):
         before = rest[: number.start()].rstrip()
         written = number[0]
-        if written[0] in "-+" and before and before[-1].isalnum():
-            written = written[1:]  # the dash of 3-2 stands between two numbers
+        if written[0] in "-+" and before and before[-1].isdigit():
+            written = written[1:]  # the dash of `3 -2` stands between two numbers
         found.append((number.start(), _value(written)))
     return [value for _, value in sorted(found)]
 

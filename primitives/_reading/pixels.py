@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 Grey = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
+Mask8 = NDArray[np.uint8]
 
 OTHER = 30
 """Grey levels from which on a pixel counts as another."""
 _STROKE = 16
-"""How far a stroke differs from the mean around it."""
-_CELL_CHANGED = 0.2
+_STROKE_SHARE = 0.45
+"""How far a stroke differs from the mean around it: some grey levels, and some of what the clearest one does."""
+_CELL_CHANGED = 0.045
 _PRESENT = 0.6
 _EDGE, _WEAK_EDGE = 140, 70
 _BLOCK_PX = 8
@@ -24,24 +26,19 @@ _BLOCKS_ACROSS = 3
 EDGES_WIDE_PX = 640
 
 
-def changed_share(now: Grey, known: Grey, watched: Mask) -> float:
-    """How much of the watched pixels changed in the letter-wide part of a box where most did."""
+def is_changed(now: Grey, known: Grey, watched: Mask) -> bool:
+    """Whether in some letter-wide part of a box as many watched pixels changed as a stroke has."""
     other = (cv2.absdiff(now, known) > OTHER) & watched
     cells = max(1, round(now.shape[1] / max(1.0, 0.6 * now.shape[0])))
-    size = (cells, 1)
-    counts = cv2.resize(other.astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    there = cv2.resize(watched.astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    return float((counts / np.maximum(there, 0.1)).max())
-
-
-def is_changed(now: Grey, known: Grey, watched: Mask) -> bool:
-    return changed_share(now, known, watched) > _CELL_CHANGED
+    shares = cv2.resize(other.astype(np.float32), (cells, 1), interpolation=cv2.INTER_AREA)
+    return bool(shares.max() > _CELL_CHANGED)
 
 
 def strokes(crop: Grey) -> Mask:
-    """Pixels of letters and their outlines: those that stand out of what surrounds them."""
+    """Pixels of letters: those that stand out most of what surrounds them."""
     around = cv2.blur(crop, (max(3, crop.shape[0] // 2 * 2 + 1),) * 2)
-    return np.asarray(cv2.absdiff(crop, around) > _STROKE)
+    off = cv2.absdiff(crop, around)
+    return np.asarray(off > max(_STROKE, _STROKE_SHARE * float(np.quantile(off, 0.98))))
 
 
 def first_present(before: Sequence[Grey], crop: Grey) -> int:
@@ -88,13 +85,12 @@ class EdgeWatch:
         if self._known is None:
             self._known = np.zeros_like(edges)
         # What went away may come back as something else.
-        self._known &= cv2.dilate(np.asarray(strength > _WEAK_EDGE, np.uint8), _SQUARE)
+        self._known &= _grown(np.asarray(strength > _WEAK_EDGE, np.uint8))
         self._last = [*self._last[-2:], edges]
         if len(self._last) < 3:
             return False
-        self._still = edges & cv2.dilate(self._last[0], _SQUARE) & cv2.dilate(self._last[1], _SQUARE)
-        new = self._still & ~cv2.dilate(self._known, _SQUARE) & 1
-        return _like_text(new)
+        self._still = edges & _grown(self._last[0]) & _grown(self._last[1])
+        return _like_text(self._still & (1 - _grown(self._known)))
 
     def searched(self) -> None:
         """Whatever stands still now has been looked at."""
@@ -109,8 +105,8 @@ class EdgeWatch:
             self._known[rows, int(left * width) : int(right * width) + 1] = 0
 
 
-Mask8 = NDArray[np.uint8]
-_SQUARE = np.ones((5, 5), np.uint8)
+def _grown(mask: Mask8) -> Mask8:
+    return np.asarray(cv2.dilate(mask, np.ones((5, 5), np.uint8)), np.uint8)
 
 
 def _small(luma: Grey) -> Grey:

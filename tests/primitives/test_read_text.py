@@ -25,9 +25,7 @@ from tests.media import make_film, make_sound
 from tests.scenery import FPS, Picture, landscape, write
 
 Run = Callable[..., Answer]
-needs_ocr = pytest.mark.skipif(
-    importlib.util.find_spec("rapidocr") is None, reason="the extra `ocr` is not installed"
-)
+needs_ocr = pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason="the extra `ocr` is not installed")
 
 
 @dataclass(frozen=True)

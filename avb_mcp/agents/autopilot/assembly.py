@@ -2,8 +2,9 @@
 
 Clips that show the same things are found by points that they share; which slot they belong to, by the colours that its
 description names. Within a slot the candidates are compared with each other: how much larger, turned, slanted or bent
-the same things are in each. How the camera moves within a clip `camera_motion` tells, where it is listed. The words of the storyboard then are laid over these figures in every
-possible way, and the way that fits best says which candidate is the one asked for.
+the same things are in each. How the camera moves within a clip `camera_motion` tells, where it is listed, else those
+points. The words of the storyboard then are laid over these figures in every possible way, and the way that fits best
+says which candidate is the one asked for.
 """
 
 from __future__ import annotations
