@@ -167,9 +167,14 @@ def _course(moves: Floats, dt_s: Floats, clear: NDArray[np.bool_]) -> _Course:
 
 def _smoothed(values: Floats, sigma: float) -> Floats:
     """A running mean with a bell's weights; at the ends of what is there."""
-    apart = np.arange(len(values))[:, None] - np.arange(len(values))
-    bell = np.exp(-0.5 * (apart / max(sigma, 1e-6)) ** 2)
-    return np.asarray(bell @ values / bell.sum(axis=1, keepdims=True), np.float64)
+    reach = min(round(4 * sigma), len(values) - 1)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(sigma, 1e-6)) ** 2)
+
+    def spread(column: Floats) -> Floats:
+        return np.convolve(column, bell)[reach : reach + len(column)]
+
+    there = spread(np.ones(len(values)))
+    return np.stack([spread(column) / there for column in values.T], axis=1)
 
 
 def _named(course: _Course, main: int) -> tuple[Movement, float]:

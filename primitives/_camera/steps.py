@@ -41,6 +41,20 @@ class Steps:
         )
 
 
+def joined(parts: Sequence[Steps]) -> Steps:
+    """The steps of consecutive parts of a film."""
+    if not parts:
+        return gathered([], 1.0)
+    return Steps(
+        np.concatenate([part.frames for part in parts]),
+        np.concatenate([part.moves for part in parts]),
+        np.concatenate([part.support for part in parts]),
+        np.concatenate([part.parallax for part in parts]),
+        np.concatenate([part.cells for part in parts]),
+        parts[-1].aspect,
+    )
+
+
 def gathered(steps: Sequence[tuple[int, int, Step]], aspect: float) -> Steps:
     """Steps with the frames that they lie between."""
     moves = [

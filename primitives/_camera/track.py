@@ -50,7 +50,8 @@ class Step:
     support: float
     """Share of the points, by weight, that move as the camera says; 0 where nothing could be followed."""
     parallax: float
-    """Share of the points that go the camera's way, but further or less far; nan where it was not looked at."""
+    """Share of the points that go the camera's way, but further or less far, in the quarter of the picture with the
+    second fewest of them; nan where it was not looked at."""
     points: Points
     ends: Points
     fits: NDArray[np.bool_]
@@ -192,7 +193,7 @@ def _fit(points: Points, ends: Points, weights: Floats) -> tuple[complex, comple
 
 
 def parallax(step: Step, pixel: float) -> float:
-    """Which share of the points goes the camera's way but not as far as turning a camera explains.
+    """Which share of the points, all over the picture, goes the way of the camera but not as far as turning explains.
 
     A camera that turns moves near and far things alike, up to a bend towards the picture's edge; one that travels moves
     near things further. Points that go another way are subjects and left out.
@@ -213,10 +214,14 @@ def parallax(step: Step, pixel: float) -> float:
     moving = way > max(_LEAST_WAY_PX * pixel, 0.4 * float(np.median(way)))
     along = went[moving] * turned[moving].conj() / way[moving] ** 2
     noise = pixel / way[moving]
-    same_way = (np.abs(along.imag) < 0.1 + noise) & (np.abs(along.real - 1) < 2)
+    same_way = (np.abs(along.imag) < 0.1 + noise) & (np.abs(along.real - 1) < 3)
     if same_way.sum() < 2 * MIN_POINTS:
         return math.nan
-    return float((np.abs(along.real - 1)[same_way] > 0.12 + noise[same_way]).mean())
+    uneven = np.abs(along.real - 1)[same_way] > 0.12 + noise[same_way]
+    # A subject that goes the camera's way is in one place, near things are all over the picture.
+    places = step.points.real[moving][same_way]
+    quarters = np.array_split(uneven[np.argsort(places)], 4)
+    return float(sorted(quarter.mean() for quarter in quarters)[1])
 
 
 def _ways_of_turning(points: Points) -> Points:

@@ -14,7 +14,7 @@ import numpy as np
 from av.video.frame import VideoFrame
 
 from primitives._base import Call
-from primitives._camera.steps import Steps, gathered
+from primitives._camera.steps import Steps, gathered, joined
 from primitives._camera.track import Grey, Step, follow, shrink
 from primitives._cuts import Transition
 from primitives._media.picture import look_of
@@ -135,8 +135,7 @@ def _see(call: Call, path: Path, name: str, scan: Scan, frames: range) -> tuple[
     assert scan.video is not None
     every, pixel_aspect = sampled_every(scan.video.frame_rate), pixel_aspect_of(path, name)
     total, done = len(frames), 0
-    steps: list[tuple[int, int, Step]] = []
-    aspect = 1.0
+    parts: list[Steps] = []
 
     def report(count: int) -> None:
         nonlocal done
@@ -144,21 +143,20 @@ def _see(call: Call, path: Path, name: str, scan: Scan, frames: range) -> tuple[
         call.progress(min(done, total), total, f"following points in {name}")
 
     def thumbs() -> Iterator[Thumbs]:
-        nonlocal aspect
         start, last, last_frame = frames.start, None, 0
         for seen in film_runs(path, name, scan, frames, report, lambda: _MoveGather(every, pixel_aspect)):
             numbers = [start + place for place in seen.places]
-            if last is not None and numbers:
-                steps.append((last_frame, numbers[0], follow(last, seen.first, seen.pixel_aspect)))
-            steps.extend(zip(numbers, numbers[1:], seen.steps, strict=False))
-            if numbers:
-                last, last_frame = seen.last, numbers[-1]
-                aspect = seen.last.shape[1] / seen.last.shape[0] * seen.pixel_aspect
             start += len(seen.thumbs)
+            if numbers:
+                steps = list(zip(numbers, numbers[1:], seen.steps, strict=False))
+                if last is not None:
+                    steps.insert(0, (last_frame, numbers[0], follow(last, seen.first, seen.pixel_aspect)))
+                parts.append(gathered(steps, seen.last.shape[1] / seen.last.shape[0] * seen.pixel_aspect))
+                last, last_frame = seen.last, numbers[-1]
             yield seen.thumbs
 
     changes = changes_in(thumbs(), float(scan.video.frame_rate), frames.start)
-    return gathered(steps, aspect), changes
+    return joined(parts), changes
 
 
 def _read(store: Path) -> Steps | None:
