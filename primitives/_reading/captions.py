@@ -10,7 +10,8 @@ from primitives._reading.follow import Track, same_text
 
 GAP_S = 0.35
 """A text that is away for no longer was only not read."""
-LEAST_S = 0.1
+LEAST_S, LEAST_CONFIDENCE = 0.1, 0.65
+"""What is shorter or less sure is hardly a text: twigs and folds look like letters, too."""
 TOGETHER_FRAMES = 2
 
 
@@ -29,7 +30,9 @@ def captions(tracks: Sequence[Track], fps: float) -> list[Caption]:
     """What was on screen, in the order in which it came."""
     lines = [Caption(track.text, track.first, track.last, track.box, round(track.score, 3)) for track in tracks]
     joined = _joined(sorted(lines, key=lambda line: (line.first, line.box.top)), round(GAP_S * fps))
-    lasting = [line for line in joined if line.last - line.first >= LEAST_S * fps]
+    lasting = [
+        line for line in joined if line.last - line.first >= LEAST_S * fps and line.confidence >= LEAST_CONFIDENCE
+    ]
     grouped = _grouped(sorted(lasting, key=lambda line: (line.box.top, line.box.left)))
     return sorted(grouped, key=lambda line: (line.first, line.box.top, line.box.left))
 

@@ -19,7 +19,11 @@ _STROKE_SHARE = 0.45
 """How far a stroke differs from the mean around it: some grey levels, and some of what the clearest one does."""
 _CELL_CHANGED = 0.045
 _PRESENT = 0.6
+_FEW = 12
+"""Pixels that are too few to tell two texts apart."""
 _EDGE, _WEAK_EDGE = 140, 70
+_SAME = 14
+"""Grey levels by which a pixel that stands still may differ in a coded film."""
 _BLOCK_PX = 8
 _BLOCK_SHARE = 0.12
 _BLOCKS_ACROSS = 3
@@ -56,7 +60,10 @@ def first_present(before: Sequence[Grey], crop: Grey) -> int:
 
 def turned_at(crops: Sequence[Grey], old: Grey, new: Grey, watched: Mask) -> int:
     """The first of the crops that looks more like the new content of the box than like the old."""
-    differ = (cv2.absdiff(old, new) > OTHER) & (watched | strokes(new))
+    other = cv2.absdiff(old, new) > OTHER
+    differ = other & (strokes(old) ^ strokes(new))
+    if differ.sum() < _FEW:
+        differ = other & (watched | strokes(new))
     if not differ.any():
         return len(crops)
     for place, crop in enumerate(crops):
@@ -73,28 +80,32 @@ class EdgeWatch:
     """
 
     def __init__(self) -> None:
-        self._last: list[Mask8] = []
+        self._last: list[tuple[Grey, Mask]] = []
+        """The pictures of the last two looks, and their edges."""
         self._known: Mask8 | None = None
+        self._still: Mask8 | None = None
 
     def see(self, luma: Grey) -> bool:
         """Whether it is worth searching for text now."""
         small = _small(luma)
         across, down = cv2.Sobel(small, cv2.CV_16S, 1, 0), cv2.Sobel(small, cv2.CV_16S, 0, 1)
         strength = cv2.add(cv2.convertScaleAbs(across), cv2.convertScaleAbs(down))
-        edges = np.asarray(strength > _EDGE, np.uint8)
         if self._known is None:
-            self._known = np.zeros_like(edges)
+            self._known = np.zeros(small.shape, np.uint8)
         # What went away may come back as something else.
         self._known &= _grown(np.asarray(strength > _WEAK_EDGE, np.uint8))
-        self._last = [*self._last[-2:], edges]
-        if len(self._last) < 3:
+        still = edges = np.asarray(strength > _EDGE)
+        before, self._last = self._last, [*self._last[-1:], (small, edges)]
+        if len(before) < 2:
             return False
-        self._still = edges & _grown(self._last[0]) & _grown(self._last[1])
+        for picture, its_edges in before:
+            still = still & its_edges & (cv2.absdiff(small, picture) < _SAME)
+        self._still = still.astype(np.uint8)
         return _like_text(self._still & (1 - _grown(self._known)))
 
     def searched(self) -> None:
         """Whatever stands still now has been looked at."""
-        if self._known is not None and len(self._last) == 3:
+        if self._known is not None and self._still is not None:
             self._known |= self._still
 
     def forget(self, top: float, bottom: float, left: float, right: float) -> None:
