@@ -58,16 +58,10 @@ def _grouped(lines: list[Caption]) -> list[Caption]:
     for line in lines:
         for place, above in enumerate(groups):
             if _below(above, line):
-                box = Box(
-                    min(above.box.left, line.box.left),
-                    min(above.box.top, line.box.top),
-                    max(above.box.right, line.box.right),
-                    max(above.box.bottom, line.box.bottom),
-                )
                 groups[place] = replace(
                     above,
                     text=f"{above.text}\n{line.text}",
-                    box=box,
+                    box=above.box.around(line.box),
                     confidence=min(above.confidence, line.confidence),
                 )
                 break

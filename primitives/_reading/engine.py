@@ -46,6 +46,18 @@ class Box:
             min(self.bottom, other.bottom),
         )
 
+    def around(self, other: Box) -> Box:
+        """The box around both."""
+        return Box(
+            min(self.left, other.left),
+            min(self.top, other.top),
+            max(self.right, other.right),
+            max(self.bottom, other.bottom),
+        )
+
+    def moved(self, right: int, down: int) -> Box:
+        return Box(self.left + right, self.top + down, self.right + right, self.bottom + down)
+
     def overlap(self, other: Box) -> float:
         """How much of the smaller one lies in the other."""
         shared = self.common(other)

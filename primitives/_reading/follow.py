@@ -25,6 +25,7 @@ _STILL = 0.7
 """Share of a box's pixels that stand still where the ground of the text does."""
 _SAME = 0.84
 _SURE = 0.8
+_ROOM_PX = 40
 
 
 @dataclass(eq=False)
@@ -57,9 +58,10 @@ class TextWatch:
         self._edges = EdgeWatch()
         self._ring: deque[tuple[int, Grey]] = deque()
         self._seen = 0
-        self._searched = -(10**9)
-        self._wants_search = True
-        self._from_start = True
+        self._searched = self._whole = -(10**9)
+        """The frames of the last search, and of the last one of the whole picture."""
+        self._wanted: Box | None = None
+        """The part of the picture to search next."""
 
     def see(self, number: int, luma: Grey, bgr: Callable[[], Pixels]) -> None:
         """The next frame; `bgr` gives it in colour, where it has to be read."""
@@ -67,16 +69,23 @@ class TextWatch:
         room = max(8, min(round(RING_S * self.fps), RING_BYTES // max(1, luma.size)))
         while len(self._ring) > room:
             self._ring.popleft()
-            self._from_start = False
         probe = max(1, round(PROBE_S * self.fps))
-        if self._seen % probe == 0 and self._edges.see(luma):
-            self._wants_search = True
+        if self._seen % probe == 0:
+            self._want(self._edges.see(luma))
         self._seen += 1
         for track in list(self.active):
             self._look_again(track, number, luma, bgr)
         apart_s = (number - self._searched) / self.fps
-        if (self._wants_search and apart_s >= BETWEEN_SEARCHES_S) or apart_s >= SAFETY_S:
-            self._search(number, luma, bgr())
+        whole = Box(0, 0, luma.shape[1], luma.shape[0])
+        if (number - self._whole) / self.fps >= SAFETY_S:
+            self._whole = number
+            self._search(number, luma, bgr(), whole)
+        elif self._wanted is not None and apart_s >= BETWEEN_SEARCHES_S:
+            self._search(number, luma, bgr(), roomy(self._wanted, whole))
+
+    def _want(self, part: Box | None) -> None:
+        if part is not None:
+            self._wanted = part if self._wanted is None else self._wanted.around(part)
 
     def finish(self, end: int) -> list[Track]:
         """All texts, the film over at frame `end`."""
@@ -86,10 +95,11 @@ class TextWatch:
         self.active = []
         return [track for track in self.done if track.last > track.first]
 
-    def _search(self, number: int, luma: Grey, bgr: Pixels) -> None:
-        self._searched, self._wants_search = number, False
-        self._edges.searched()
-        for line in self.reader.find(bgr):
+    def _search(self, number: int, luma: Grey, bgr: Pixels, part: Box) -> None:
+        self._searched, self._wanted = number, None
+        self._edges.searched(part, luma.shape[1])
+        for found in self.reader.find(part.of(bgr)):
+            line = Line(found.box.moved(part.left, part.top), found.text, found.score)
             crop = line.box.of(luma)
             if min(crop.shape, default=0) < 4:
                 continue
@@ -118,9 +128,7 @@ class TextWatch:
         track.last = last
         self.active.remove(track)
         self.done.append(track)
-        height, width = self._ring[-1][1].shape
-        box = track.box
-        self._edges.forget(box.top / height, box.bottom / height, box.left / width, box.right / width)
+        self._edges.forget(track.box, self._ring[-1][1].shape[1])
 
     def _look_again(self, track: Track, number: int, luma: Grey, bgr: Callable[[], Pixels]) -> None:
         """Read a text again where its pixels have changed, or might have without showing it."""
@@ -156,10 +164,16 @@ class TextWatch:
         if shape_of(line.text) == shape_of(track.text) and line.score >= _SURE:
             self._open(line, number, crop, first=last)
         else:
-            self._wants_search, self._searched = (
-                True,
-                min(self._searched, number - round(BETWEEN_SEARCHES_S * self.fps)),
-            )
+            across = Box(0, track.box.top, self._ring[-1][1].shape[1], track.box.bottom)
+            self._want(across)
+            self._searched = min(self._searched, number - round(BETWEEN_SEARCHES_S * self.fps))
+
+
+def roomy(part: Box, whole: Box) -> Box:
+    """A part of the picture with room around it; all of it where that saves little."""
+    room = max(_ROOM_PX, part.height)
+    wider = Box(part.left - 2 * room, part.top - room, part.right + 2 * room, part.bottom + room).common(whole)
+    return whole if wider.area > 0.6 * whole.area else wider
 
 
 def shape_of(text: str) -> str:

@@ -8,6 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives._reading.engine import Box
+
 Grey = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Mask8 = NDArray[np.uint8]
@@ -85,8 +87,8 @@ class EdgeWatch:
         self._known: Mask8 | None = None
         self._still: Mask8 | None = None
 
-    def see(self, luma: Grey) -> bool:
-        """Whether it is worth searching for text now."""
+    def see(self, luma: Grey) -> Box | None:
+        """The part of the picture in which it is worth searching for text now."""
         small = _small(luma)
         across, down = cv2.Sobel(small, cv2.CV_16S, 1, 0), cv2.Sobel(small, cv2.CV_16S, 0, 1)
         strength = cv2.add(cv2.convertScaleAbs(across), cv2.convertScaleAbs(down))
@@ -97,23 +99,28 @@ class EdgeWatch:
         still = edges = np.asarray(strength > _EDGE)
         before, self._last = self._last, [*self._last[-1:], (small, edges)]
         if len(before) < 2:
-            return False
+            return None
         for picture, its_edges in before:
             still = still & its_edges & (cv2.absdiff(small, picture) < _SAME)
         self._still = still.astype(np.uint8)
-        return _like_text(self._still & (1 - _grown(self._known)))
+        return _like_text(self._still & (1 - _grown(self._known)), luma.shape[1] / small.shape[1])
 
-    def searched(self) -> None:
-        """Whatever stands still now has been looked at."""
+    def searched(self, part: Box, width_px: int) -> None:
+        """Whatever stands still now in a part of the picture has been looked at."""
         if self._known is not None and self._still is not None:
-            self._known |= self._still
+            inside = self._small_part(part, width_px)
+            self._known[inside] |= self._still[inside]
 
-    def forget(self, top: float, bottom: float, left: float, right: float) -> None:
-        """A part of the picture (in shares) in which a text ended: the next one there is new."""
+    def forget(self, part: Box, width_px: int) -> None:
+        """A part of the picture in which a text ended: the next one there is new."""
         if self._known is not None:
-            height, width = self._known.shape
-            rows = slice(int(top * height), int(bottom * height) + 1)
-            self._known[rows, int(left * width) : int(right * width) + 1] = 0
+            self._known[self._small_part(part, width_px)] = 0
+
+    def _small_part(self, part: Box, width_px: int) -> tuple[slice, slice]:
+        assert self._known is not None
+        scale = self._known.shape[1] / width_px
+        rows = slice(int(part.top * scale), int(part.bottom * scale) + 1)
+        return rows, slice(int(part.left * scale), int(part.right * scale) + 1)
 
 
 def _grown(mask: Mask8) -> Mask8:
@@ -127,10 +134,15 @@ def _small(luma: Grey) -> Grey:
     return luma
 
 
-def _like_text(edges: Mask8) -> bool:
-    """Whether some blocks in a row are full of edges."""
+def _like_text(edges: Mask8, scale: float) -> Box | None:
+    """Around the blocks full of edges of which some lie in a row."""
     size = max(1, edges.shape[1] // _BLOCK_PX), max(1, edges.shape[0] // _BLOCK_PX)
     blocks = cv2.resize(edges.astype(np.float32), size, interpolation=cv2.INTER_AREA) > _BLOCK_SHARE
     row = np.ones((1, _BLOCKS_ACROSS), np.uint8)
     eroded = cv2.erode(blocks.astype(np.uint8), row, borderType=cv2.BORDER_CONSTANT, borderValue=0)
-    return bool(eroded.any())
+    rows, columns = np.flatnonzero(eroded.any(axis=1)), np.flatnonzero(eroded.any(axis=0))
+    if not len(rows):
+        return None
+    block = _BLOCK_PX * scale
+    left, top = int((columns[0] - 1) * block), int(rows[0] * block)
+    return Box(max(0, left), top, int((columns[-1] + 2) * block), int((rows[-1] + 1) * block))

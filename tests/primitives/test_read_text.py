@@ -214,9 +214,12 @@ def test_edges_that_stand_still_and_are_new_are_worth_a_search() -> None:
     plain = np.full((180, 320), 90, np.uint8)
     written = plain.copy()
     cv2.putText(written, "A caption here", (40, 150), (250, 250, 250), cv2.FontFace("sans"), 24, 700)
-    assert [watch.see(plain) for _ in range(4)] == [False] * 4
-    assert [watch.see(written) for _ in range(3)] == [False, False, True]
-    watch.searched()
-    assert not watch.see(written)
-    watch.forget(0, 1, 0, 1)
-    assert watch.see(written)
+    whole = Box(0, 0, 320, 180)
+    assert [watch.see(plain) for _ in range(4)] == [None] * 4
+    *early, found = [watch.see(written) for _ in range(3)]
+    assert early == [None, None] and found is not None
+    assert found.overlap(Box(40, 130, 190, 155)) > 0.7 and found.height < 50
+    watch.searched(whole, 320)
+    assert watch.see(written) is None
+    watch.forget(whole, 320)
+    assert watch.see(written) == found
