@@ -39,7 +39,7 @@ LONG_MOVE = 0.08
 """A way of so many heights in one go is meant, even if the camera comes back."""
 ALSO = 0.35
 """A second movement is named from this share of the first on."""
-PARALLAX = 0.2
+PARALLAX = 0.045
 """Share of the points that move the camera's way but further or less far, from which on the camera travels."""
 _SMOOTH_S = 0.25
 _OVER_TIME = 5
