@@ -49,18 +49,19 @@ TRIPOD: dict[str, tuple[tuple[str, float, float], ...]] = {
         ("footage/intel_bottle-detection.mp4", 0.0, 39.0),
         ("talking_head/grid_lwbsza.mpg", 0.0, 2.9),
         ("talking_head/jwpIntro.mp4", 0.0, 5.7),
+        ("footage/intel_car-detection.mp4", 0.0, 30.0),
     ),
     "held": (
-        ("footage/intel_car-detection.mp4", 0.0, 30.0),
         ("talking_head/grid_bbaf2n.mpg", 0.0, 2.9),
         ("talking_head/grid_sbia1a.mpg", 0.0, 2.9),
-        ("talking_head/single_face.mp4", 0.0, 2.4),
         ("talking_head/movie-hello_webcam_screencast.mp4", 0.0, 8.2),
         ("vlog/balle-jbart.mp4", 0.0, 10.0),
-        ("film/oa4_launch.webm", 3.2, 8.0),
+        ("film/oa4_launch.webm", 3.2, 4.6),
+        ("odd/vp9_187fps_slowmo.avi", 0.0, 1.6),
     ),
 }
-"""Footage of cameras that stand still, as seen on contact sheets: clip, from, to."""
+"""Footage of cameras that stand still, as seen by laying first and last frames over each other: clip, from, to. Cars
+that fill the picture were held out at first; what they showed was mended, so they count as development now."""
 STRETCHES: dict[str, tuple[Stretch, ...]] = {
     "development": (
         Stretch("footage/intel_bottle-detection.mp4", 12.0),
@@ -71,9 +72,9 @@ STRETCHES: dict[str, tuple[Stretch, ...]] = {
         Stretch("vlog/phone_dog_VID_20191220.mp4", 0.5, held=True),
     ),
     "held": (
-        Stretch("talking_head/single_face.mp4", 0.0),
+        Stretch("talking_head/single_face.mp4", 0.0, held=True),
         Stretch("talking_head/grid_sbia1a.mpg", 0.0),
-        Stretch("film/oa4_launch.webm", 4.0),
+        Stretch("film/oa4_launch.webm", 6.0, held=True),
         Stretch("talking_head/movie-hello_webcam_screencast.mp4", 1.0),
         Stretch("film/bikes.mp4", 4.0, held=True),
         Stretch("film/nasa_13013.mp4", 9.0, held=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from primitives._camera.track import CELLS, Floats, Step
 FITS, OWN = 1, 2
 """What a cell's point did: moved with the camera, or on its own; 0 is a cell without a point."""
 Ints = NDArray[np.int64]
+LOOK_PX = (48, 28)
+"""Width and height of a look."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,9 @@ class Steps:
     cells: NDArray[np.uint8]
     """What the point of each cell did: `[n, rows * columns]`."""
     aspect: float
+    looks: NDArray[np.uint8]
+    """Tiny pictures of some of the samples."""
+    look_frames: Ints
 
     def between(self, frames: range) -> Steps:
         """The steps that lie within frames `[start, stop)`."""
@@ -36,8 +41,13 @@ class Steps:
         return self.only(inside)
 
     def only(self, some: NDArray[np.bool_]) -> Steps:
-        return Steps(
-            self.frames[some], self.moves[some], self.support[some], self.parallax[some], self.cells[some], self.aspect
+        return replace(
+            self,
+            frames=self.frames[some],
+            moves=self.moves[some],
+            support=self.support[some],
+            parallax=self.parallax[some],
+            cells=self.cells[some],
         )
 
 
@@ -52,11 +62,15 @@ def joined(parts: Sequence[Steps]) -> Steps:
         np.concatenate([part.parallax for part in parts]),
         np.concatenate([part.cells for part in parts]),
         parts[-1].aspect,
+        np.concatenate([part.looks for part in parts]),
+        np.concatenate([part.look_frames for part in parts]),
     )
 
 
-def gathered(steps: Sequence[tuple[int, int, Step]], aspect: float) -> Steps:
-    """Steps with the frames that they lie between."""
+def gathered(
+    steps: Sequence[tuple[int, int, Step]], aspect: float, looks: Sequence[tuple[int, NDArray[np.uint8]]] = ()
+) -> Steps:
+    """Steps with the frames that they lie between, and looks with the frames that they show."""
     moves = [
         (step.shift.real, step.shift.imag, np.log(max(abs(step.growth), 1e-6)), np.angle(step.growth))
         for _, _, step in steps
@@ -68,6 +82,8 @@ def gathered(steps: Sequence[tuple[int, int, Step]], aspect: float) -> Steps:
         np.array([step.parallax for _, _, step in steps], np.float64),
         np.array([_cells(step, aspect) for _, _, step in steps], np.uint8).reshape(-1, CELLS[0] * CELLS[1]),
         aspect,
+        np.array([look.ravel() for _, look in looks], np.uint8).reshape(-1, LOOK_PX[0] * LOOK_PX[1]),
+        np.array([frame for frame, _ in looks], np.int64),
     )
 
 

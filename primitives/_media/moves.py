@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import cv2
 import numpy as np
 from av.video.frame import VideoFrame
+from numpy.typing import NDArray
 
 from primitives._base import Call
-from primitives._camera.steps import Steps, gathered, joined
+from primitives._camera.settle import settled
+from primitives._camera.steps import LOOK_PX, Steps, gathered, joined
 from primitives._camera.track import Grey, Step, follow, shrink
 from primitives._cuts import Transition
 from primitives._media.picture import look_of
@@ -31,7 +34,9 @@ SAMPLES_PER_S = 10
 """At least so many pictures a second are compared, where there are as many: a hand shakes a few times a second."""
 DEPTH_TRAVEL, DEPTH_SAMPLES = 0.05, 30
 """How far the picture must move (in heights), within how many samples, for depth to be looked at."""
-_ARRAYS = ("frames", "moves", "support", "parallax", "cells", "aspect")
+_ARRAYS = ("frames", "moves", "support", "parallax", "cells", "aspect", "looks", "look_frames")
+LOOK_EVERY = 5
+"""Samples from one look to the next: half a second."""
 
 
 def sampled_every(frame_rate: Fraction) -> int:
@@ -82,6 +87,8 @@ class _Seen:
     """Of the samples."""
     steps: list[Step]
     """From each sample to the next."""
+    looks: list[NDArray[np.uint8]]
+    """Of every fifth sample."""
     first: Grey
     last: Grey
     pixel_aspect: float
@@ -93,6 +100,7 @@ class _MoveGather:
         self._thumbs = ThumbGather()
         self._count = 0
         self._steps: list[Step] = []
+        self._looks: list[NDArray[np.uint8]] = []
         self._first = self._last = np.zeros((1, 1), np.uint8)
         self._wide = 1.0
         self._anchor, self._since, self._moved = self._first, 0, (1 + 0j, 0j)
@@ -105,6 +113,8 @@ class _MoveGather:
                 self._steps.append(self._step(small))
             else:
                 self._first = self._anchor = small
+            if self._count // self._every % LOOK_EVERY == 0:
+                self._looks.append(np.asarray(cv2.resize(small, LOOK_PX, interpolation=cv2.INTER_AREA), np.uint8))
             self._last = small
         self._count += 1
 
@@ -127,7 +137,7 @@ class _MoveGather:
     def made(self, shown: Ints) -> _Seen:
         samples = np.arange(0, self._count, self._every)
         places = np.searchsorted(shown, samples).tolist()
-        return _Seen(self._thumbs.made(shown), places, self._steps, self._first, self._last, self._wide)
+        return _Seen(self._thumbs.made(shown), places, self._steps, self._looks, self._first, self._last, self._wide)
 
 
 def _see(call: Call, path: Path, name: str, scan: Scan, frames: range) -> tuple[Steps, list[Transition]]:
@@ -151,12 +161,13 @@ def _see(call: Call, path: Path, name: str, scan: Scan, frames: range) -> tuple[
                 steps = list(zip(numbers, numbers[1:], seen.steps, strict=False))
                 if last is not None:
                     steps.insert(0, (last_frame, numbers[0], follow(last, seen.first, seen.pixel_aspect)))
-                parts.append(gathered(steps, seen.last.shape[1] / seen.last.shape[0] * seen.pixel_aspect))
+                looks = list(zip(numbers[::LOOK_EVERY], seen.looks, strict=False))
+                parts.append(gathered(steps, seen.last.shape[1] / seen.last.shape[0] * seen.pixel_aspect, looks))
                 last, last_frame = seen.last, numbers[-1]
             yield seen.thumbs
 
     changes = changes_in(thumbs(), float(scan.video.frame_rate), frames.start)
-    return joined(parts), changes
+    return settled(joined(parts)), changes
 
 
 def _read(store: Path) -> Steps | None:

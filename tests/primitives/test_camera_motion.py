@@ -12,7 +12,7 @@ import pytest
 from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._camera.judge import judge
-from primitives._camera.steps import Steps
+from primitives._camera.steps import LOOK_PX, Steps
 from primitives._camera.track import CELLS, explain
 from primitives._cuts import Transition
 from primitives._media.shots import Changes
@@ -142,6 +142,24 @@ def test_a_subject_that_crosses_is_not_the_camera(folder: Path, run: Run) -> Non
     assert 0.6 <= height <= 0.95 and x < 0.4 and width > 0.4 and y + height > 0.8
 
 
+def test_something_that_fills_the_picture_and_goes_again_is_not_the_camera(folder: Path, run: Run) -> None:
+    lorry, frames = scenery(98, 304, 300), []
+    for number, frame in enumerate(shot(9, moving(75))):
+        tall = np.concatenate([np.zeros((500, 320, 3), np.uint8), frame, np.zeros((500, 320, 3), np.uint8)])
+        top = 700 - 10 * number
+        if top > 0:
+            tall[top : top + 300, 8:312] = lorry
+        frames.append(tall[500:680])
+    write(folder / "materials/a.mp4", frames, sound=False)
+    assert told(run("camera_motion", path="materials/a.mp4", by_shot=False)) == [("static", None)]
+
+
+def test_a_pan_there_and_back_is_no_still_camera(folder: Path, run: Run) -> None:
+    there = moving(40, x=0.3)
+    write(folder / "materials/a.mp4", shot(10, [*there, *reversed(there)]), sound=False)
+    assert rows(run("camera_motion", path="materials/a.mp4", by_shot=False))[0].movement == "pan"
+
+
 def test_a_camera_that_travels_moves_near_things_further(folder: Path, run: Run) -> None:
     far, near = scenery(7), scenery(8)
     frames = []
@@ -246,11 +264,15 @@ def test_the_border_outweighs_a_subject_that_fills_the_middle() -> None:
     assert not step.fits[subject].any() and step.fits[~subject].all()
 
 
+def no_looks() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((0, LOOK_PX[0] * LOOK_PX[1]), np.uint8), np.zeros(0, np.int64)
+
+
 def steps_of(moves: np.ndarray) -> tuple[Steps, np.ndarray]:
     count = len(moves)
     frames = np.stack([np.arange(count), np.arange(1, count + 1)], axis=1) * 2
     cells = np.ones((count, CELLS[0] * CELLS[1]), np.uint8)
-    return Steps(frames, moves, np.ones(count), np.full(count, np.nan), cells, 16 / 9), frames / 25
+    return Steps(frames, moves, np.ones(count), np.full(count, np.nan), cells, 16 / 9, *no_looks()), frames / 25
 
 
 def test_a_pan_there_and_back_is_a_pan_and_two_movements_are_both_named() -> None:
