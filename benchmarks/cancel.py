@@ -39,6 +39,8 @@ def stopped(folder: Path, tool: str, middle_s: float, after_s: float) -> tuple[s
     timer.start()
     try:
         by_name()[tool].call({"path": "film.mp4", **TOOLS[tool](middle_s)}, call)
+        for path in (folder / "work").iterdir():  # the finished work of a call that nothing stopped
+            path.unlink()
         return "finished before", 0.0, 0.0
     except Cancelled:
         return told[-1], time.perf_counter() - asked[0], time.process_time() - asked[1]

@@ -47,7 +47,7 @@ result = by_name()["trim_concat"].call(arguments, Call(Workspace(folder))).resul
 
 def make_film(path: Path, height: int, gop: int, loops: int) -> None:
     """64 s of film, encoded once and repeated packet by packet."""
-    width = height * 16 // 9
+    width = height * 8 // 9 * 2
     once = path.with_name("once.mp4")
     chance = np.random.default_rng(7)
     options = {"g": str(gop), "keyint_min": str(gop), "sc_threshold": "0", "bf": "3", "preset": "veryfast", "crf": "20"}

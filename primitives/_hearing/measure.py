@@ -21,7 +21,7 @@ LONG_S = 600.0
 """Longer ranges are sampled."""
 SHORT_S = 20.0
 """Shorter ones are looked at in finer steps."""
-SAMPLED_HOP_S, SAMPLED_BLOCK_S = 0.25, 10
+SAMPLED_HOP_S, SAMPLED_BLOCK_S = 0.25, 20
 BIN_S, FINEST_BINS = 0.01, 1500
 WINDOW_S = 0.0214
 FULL_SCALE = 0.999
@@ -202,12 +202,16 @@ def _loudness_weights(channels: int) -> list[float]:
 def _flat_tops(views: Samples) -> Floats:
     """The peaks of windows that look clipped in any channel, at full scale or flat at the top; else 0."""
     size = np.abs(views)
-    top = size.max(axis=2, keepdims=True)
-    in_top = (size >= FLAT_TOP * top).mean(axis=2)
-    below = (size >= BELOW_TOP * top).mean(axis=2) - in_top
+    top = size.max(axis=2)
+    share = np.count_nonzero(size >= FLAT_TOP * top[..., None], axis=2) / size.shape[2]
+    doubtful = (top > 0) & ((share >= FLAT_SHARE) | (top >= FULL_SCALE))  # few, in most sounds
+    size, highest, in_top = size[doubtful], top[doubtful], share[doubtful]
+    below = (size >= BELOW_TOP * highest[:, None]).mean(axis=1) - in_top
     flat = (in_top >= FLAT_SHARE) & (in_top > FLAT_EXCESS * below)
-    full = (size >= FULL_SCALE).sum(axis=2) >= 3
-    return np.asarray(np.where(flat | full, top[..., 0], 0).max(axis=0))
+    full = np.count_nonzero(size >= FULL_SCALE, axis=1) >= 3
+    peaks = np.zeros_like(top)
+    peaks[doubtful] = np.where(flat | full, highest, 0)
+    return np.asarray(peaks.max(axis=0))
 
 
 def _around_peak(samples: Samples, start: int, size: int) -> Samples:
@@ -216,10 +220,8 @@ def _around_peak(samples: Samples, start: int, size: int) -> Samples:
     channel, at = np.unravel_index(int(np.argmax(np.abs(part))), part.shape)
     reach = _PEAK_REACH + _PEAK_TAPS
     row = samples[channel]
-    first = start + int(at) - reach
-    near = row[max(0, first) : start + int(at) + reach + 1]
-    before = max(0, -first)
-    return np.pad(near, (before, 2 * reach + 1 - before - len(near)), mode="symmetric")  # an edge is no step
+    places = np.arange(start + int(at) - reach, start + int(at) + reach + 1)
+    return np.asarray(row[np.clip(places, 0, len(row) - 1)])  # the last sample goes on: an edge is no step
 
 
 def _true_peak(peaks: list[Samples]) -> float:
