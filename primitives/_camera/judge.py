@@ -147,7 +147,9 @@ def _with_way(figures: Verdict, course: _Course, main: int, steps: Steps, times_
         (round(float(middles[part].mean()), 2), _rounded(sign * unit * course.trend[part, main].mean(), 3))
         for part in parts
     )
-    return replace(figures, movement=movement, direction=_way(kind, course.net[main]), also=tuple(also), speeds=speeds)
+    to_and_fro = abs(course.net[main]) < 0.5 * _longest_run(course, main)
+    direction = " and ".join(_WAYS[kind]) if to_and_fro else _way(kind, course.net[main])
+    return replace(figures, movement=movement, direction=direction, also=tuple(also), speeds=speeds)
 
 
 def _way(kind: Movement, amount: float) -> str:

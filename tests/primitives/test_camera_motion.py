@@ -278,7 +278,7 @@ def steps_of(moves: np.ndarray) -> tuple[Steps, np.ndarray]:
 def test_a_pan_there_and_back_is_a_pan_and_two_movements_are_both_named() -> None:
     back = np.zeros((40, 4))
     back[:20, 0], back[20:, 0] = -0.02, 0.02
-    assert judge(*steps_of(back)).movement == "pan"
+    assert (judge(*steps_of(back)).movement, judge(*steps_of(back)).direction) == ("pan", "right and left")
     both = np.zeros((40, 4))
     both[:, 0], both[:, 1] = -0.02, 0.012
     verdict = judge(*steps_of(both))
