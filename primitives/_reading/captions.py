@@ -10,8 +10,8 @@ from primitives._reading.follow import Track, same_text
 
 GAP_S = 0.35
 """A text that is away for no longer was only not read."""
-LEAST_S, LEAST_CONFIDENCE = 0.1, 0.65
-"""What is shorter or less sure is hardly a text: twigs and folds look like letters, too."""
+LEAST_S, LEAST_CONFIDENCE, SURE = 0.1, 0.65, 0.9
+"""What is less sure, or short and not quite sure, is hardly a text: twigs and folds look like letters, too."""
 TOGETHER_FRAMES = 2
 
 
@@ -30,10 +30,12 @@ def captions(tracks: Sequence[Track], fps: float) -> list[Caption]:
     """What was on screen, in the order in which it came."""
     lines = [Caption(track.text, track.first, track.last, track.box, round(track.score, 3)) for track in tracks]
     joined = _joined(sorted(lines, key=lambda line: (line.first, line.box.top)), round(GAP_S * fps))
-    lasting = [
-        line for line in joined if line.last - line.first >= LEAST_S * fps and line.confidence >= LEAST_CONFIDENCE
+    texts = [
+        line
+        for line in joined
+        if line.confidence >= (LEAST_CONFIDENCE if line.last - line.first >= LEAST_S * fps else SURE)
     ]
-    grouped = _grouped(sorted(lasting, key=lambda line: (line.box.top, line.box.left)))
+    grouped = _grouped(sorted(texts, key=lambda line: (line.box.top, line.box.left)))
     return sorted(grouped, key=lambda line: (line.first, line.box.top, line.box.left))
 
 
@@ -75,5 +77,6 @@ def _below(above: Caption, line: Caption) -> bool:
     height = above.box.height / (above.text.count("\n") + 1)
     close = -0.5 * height <= line.box.top - above.box.bottom <= 0.8 * height
     alike = 0.6 <= line.box.height / max(1.0, height) <= 1.7
-    shared = min(above.box.right, line.box.right) - max(above.box.left, line.box.left)
-    return together and close and alike and shared > 0
+    left = abs(above.box.left - line.box.left) <= height
+    middle = abs(above.box.left + above.box.right - line.box.left - line.box.right) <= 2 * height
+    return together and close and alike and (left or middle)

@@ -21,7 +21,7 @@ from primitives._reading.numbers import clock_s, numbers
 from primitives._reading.pixels import EdgeWatch, first_present, is_changed, turned_at
 from primitives.read_text import ReadTextResult, TextOnScreen
 from primitives.registry import by_name
-from tests.media import make_film, make_sound
+from tests.media import make_film, make_sound, real_clip
 from tests.scenery import FPS, Picture, landscape, write
 
 Run = Callable[..., Answer]
@@ -185,7 +185,7 @@ def test_lines_that_come_and_go_together_are_one_caption_and_gaps_are_closed() -
             track("second line", 11, 50, lower, 0.8),
             track("Lap 3", 0, 20, Box(0, 0, 60, 20)),
             track("Lap 3", 24, 60, Box(0, 0, 60, 20), 0.95),
-            track("blink", 5, 6, Box(100, 0, 160, 20)),
+            track("blink", 5, 6, Box(100, 0, 160, 20), 0.85),
         ],
         fps=25,
     )
@@ -223,3 +223,10 @@ def test_edges_that_stand_still_and_are_new_are_worth_a_search() -> None:
     assert watch.see(written) is None
     watch.forget(whole, 320)
     assert watch.see(written) == found
+
+
+@needs_ocr
+def test_a_real_counter_is_read_frame_by_frame(folder: Path, run: Run) -> None:
+    (folder / "materials/a.mp4").write_bytes(real_clip("scenedetect/counter.mp4").read_bytes())
+    found = rows(run("read_text", path="materials/a.mp4", end_s=0.5, region=[0.6, 0.7, 0.4, 0.3]))
+    assert [(row.frame, row.numbers) for row in found] == [(n, [n + 1, n / 10]) for n in range(5)]
