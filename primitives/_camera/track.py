@@ -24,8 +24,10 @@ CELLS = (16, 10)
 MIN_POINTS = 12
 _LEAST_CORNER = 2e-5
 """Smallest change of grey (in both directions) by which a place can be followed, as OpenCV measures it."""
-_WINDOW_PX, _LEVELS = 15, 3
-_TRIES = 96
+_WINDOW_PX, _LEVELS = 11, 3
+_LEAST_PX = 30
+"""Smaller pictures show too little."""
+_TRIES = 64
 _NEAR_PX = 0.6
 _NEAR_SHARE = 0.04
 """A point fits a movement when it lands this near: some pixels, and some of how far it went."""
@@ -34,7 +36,7 @@ _RIM_WEIGHT = 3.0
 """Points near the picture's edge show the surroundings more often than the subject, and count for more."""
 _STILL_ENOUGH = 0.6
 """A camera that stands still is believed from this share of the best support on: then the rest is subjects."""
-_BAR_GREY, _BAR_SPREAD = 28, 3.0
+_BAR_GREY, _BAR_SPREAD = 30, 12
 _LEAST_WAY_PX, _LEAST_SUPPORT = 4.0, 0.3
 """How far the camera must move the picture, and how surely, for depth to show."""
 
@@ -77,7 +79,7 @@ def follow(before: Grey, after: Grey, pixel_aspect: float = 1.0, guess: tuple[co
 
     With a guess of growth and shift the pictures may lie further apart, and depth is looked at.
     """
-    if before.shape != after.shape or min(before.shape) < 2 * _WINDOW_PX:
+    if before.shape != after.shape or min(before.shape) < _LEAST_PX:
         return lost()
     places = corners(before)
     if len(places) < MIN_POINTS:
@@ -141,8 +143,9 @@ def _without_bars(picture: Grey) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of what lies between black bars."""
     bounds = []
     for axis in (0, 1):
-        lines = picture if axis else picture.T
-        dark = (lines.mean(axis=1) < _BAR_GREY) & (lines.std(axis=1) < _BAR_SPREAD)
+        lines = (picture if axis else picture.T)[:, ::4]
+        dark = lines.max(axis=1).astype(np.int16) - lines.min(axis=1) < _BAR_SPREAD
+        dark &= lines[:, 0] < _BAR_GREY
         bright = np.flatnonzero(~dark)
         bounds.append((int(bright[0]), int(bright[-1]) + 1) if len(bright) else (0, len(lines)))
     return bounds[0][0], bounds[1][0], bounds[0][1], bounds[1][1]

@@ -30,18 +30,18 @@ from primitives._signature import Ints, Thumbs
 
 VERSION = 1
 """Raised whenever the same film may give other steps."""
-SAMPLES_PER_S = 10
-"""At least so many pictures a second are compared, where there are as many: a hand shakes a few times a second."""
+SAMPLES_PER_S = 8
+"""So many pictures a second are compared, or a few more or less: a hand shakes a few times a second."""
 DEPTH_TRAVEL, DEPTH_SAMPLES = 0.05, 30
 """How far the picture must move (in heights), within how many samples, for depth to be looked at."""
 _ARRAYS = ("frames", "moves", "support", "parallax", "cells", "aspect", "looks", "look_frames")
-LOOK_EVERY = 5
+LOOK_EVERY = 4
 """Samples from one look to the next: half a second."""
 
 
 def sampled_every(frame_rate: Fraction) -> int:
     """How many frames lie between samples."""
-    return max(1, int(frame_rate / SAMPLES_PER_S))
+    return max(1, round(frame_rate / SAMPLES_PER_S))
 
 
 def film_moves(call: Call, path: Path, name: str, scan: Scan, frames: range) -> tuple[Steps, Changes]:
@@ -88,7 +88,7 @@ class _Seen:
     steps: list[Step]
     """From each sample to the next."""
     looks: list[NDArray[np.uint8]]
-    """Of every fifth sample."""
+    """Of every fourth sample."""
     first: Grey
     last: Grey
     pixel_aspect: float
