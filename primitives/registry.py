@@ -6,6 +6,7 @@ import difflib
 from typing import Any
 
 from primitives import (
+    camera_motion,
     color_match,
     denoise,
     find_defects,
@@ -13,6 +14,7 @@ from primitives import (
     join_scores,
     listen,
     probe,
+    read_text,
     restore_audio,
     restore_video,
     scene_cuts,
@@ -29,6 +31,8 @@ PRIMITIVES: tuple[Primitive[Any], ...] = (
     find_defects.PRIMITIVE,
     transcribe.PRIMITIVE,
     listen.PRIMITIVE,
+    read_text.PRIMITIVE,
+    camera_motion.PRIMITIVE,
     join_scores.PRIMITIVE,
     trim_concat.PRIMITIVE,
     denoise.PRIMITIVE,

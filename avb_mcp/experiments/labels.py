@@ -21,7 +21,9 @@ FAILED_BELOW = 0.5
 LOOP_LENGTH = 3
 _CLAIMS = ("rendered", "fixed", "saved", "created", "exported", "submitted", "complete", "done")
 _AUDIO_TOOLS = frozenset({"listen", "transcribe", "denoise", "restore_audio"})
-_SEEING_TOOLS = frozenset({"frame_grid", "scene_cuts", "color_match", "find_defects", "restore_video"})
+_SEEING_TOOLS = frozenset(
+    {"frame_grid", "scene_cuts", "color_match", "find_defects", "restore_video", "read_text", "camera_motion"}
+)
 _SEEING_WORDS = ("ffmpeg", "cv2", "PIL", "imageio", ".png", ".jpg", "view_image", "read")
 
 

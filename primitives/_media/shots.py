@@ -41,7 +41,7 @@ def film_changes(call: Call, path: Path, name: str, scan: Scan, frames: range | 
     assert scan.video is not None
     everything = range(len(scan.video))
     wanted = frames or everything
-    known = _read(_store(call, path))
+    known = kept_changes(call, path)
     if known is None:
         known = _find(call, path, name, scan, wanted)
         if wanted == everything:
@@ -49,6 +49,11 @@ def film_changes(call: Call, path: Path, name: str, scan: Scan, frames: range | 
     # A fade that closes the film stands at the frame after the last.
     until = wanted.stop + (wanted.stop == everything.stop)
     return Changes(wanted, tuple(change for change in known if wanted.start <= change.frame < until))
+
+
+def kept_changes(call: Call, path: Path) -> list[Transition] | None:
+    """A whole film's transitions, where they were found before."""
+    return _read(_store(call, path))
 
 
 def keep_changes(call: Call, path: Path, changes: list[Transition]) -> None:

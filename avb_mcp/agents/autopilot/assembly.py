@@ -2,8 +2,9 @@
 
 Clips that show the same things are found by points that they share; which slot they belong to, by the colours that its
 description names. Within a slot the candidates are compared with each other: how much larger, turned, slanted or bent
-the same things are in each, and how they move. The words of the storyboard then are laid over these figures in every
-possible way, and the way that fits best says which candidate is the one asked for.
+the same things are in each. How the camera moves within a clip `camera_motion` tells, where it is listed, else those
+points. The words of the storyboard then are laid over these figures in every possible way, and the way that fits best
+says which candidate is the one asked for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from avb_mcp.agents._client import Tools
+from avb_mcp.agents.autopilot._camera import Movement, watch_cameras
 from avb_mcp.agents.autopilot._geometry import Marked, Relation, mark, relate
 from avb_mcp.agents.autopilot._sheets import Cell, look, small_lab
 from avb_mcp.agents.autopilot._storyboard import Slot, mismatch, read_storyboard
@@ -82,6 +84,8 @@ class Clip:
     path: str
     cells: list[Cell]
     marks: list[Marked]
+    movement: Movement | None = None
+    """As `camera_motion` tells it; None where it is not listed or cannot tell."""
 
     @property
     def middle(self) -> int:
@@ -94,7 +98,8 @@ def solve(brief: str, tools: Tools, materials: Sequence[str]) -> None:
         return
     told = re.search(r"there are (\d+) candidates", brief)
     candidates = int(told[1]) if told else max(2, len(materials) // len(slots))
-    clips = [watch_clip(tools, path) for path in materials]
+    movements = watch_cameras(tools, materials)
+    clips = [watch_clip(tools, path, movements.get(path)) for path in materials]
     groups = grouped(clips, candidates, len(slots))
     if len(groups) < len(slots):
         raise ValueError(f"{len(materials)} clips do not make {len(slots)} slots of {candidates} candidates")
@@ -103,9 +108,9 @@ def solve(brief: str, tools: Tools, materials: Sequence[str]) -> None:
     tools.call("submit", files=[OUTPUT], picks=[PurePosixPath(path).stem for path in picks])
 
 
-def watch_clip(tools: Tools, path: str) -> Clip:
+def watch_clip(tools: Tools, path: str, movement: Movement | None = None) -> Clip:
     cells = look(tools, path, count=FRAMES)
-    return Clip(path, cells, [mark(cell) for cell in cells])
+    return Clip(path, cells, [mark(cell) for cell in cells], movement)
 
 
 def grouped(clips: Sequence[Clip], size: int, count: int) -> list[tuple[int, ...]]:
@@ -163,9 +168,16 @@ def pick(slot: Slot, candidates: Sequence[Clip]) -> Clip:
 def _measured(clip: Clip, other: Clip) -> Figures:
     """A clip's figures; the first four against another candidate, in the middle of both."""
     apart = relate(other.marks[other.middle], clip.marks[clip.middle]) if clip is not other else Relation(0)
+    return np.array([apart.growth, apart.turn, apart.slant, apart.bend, *_within(clip)])
+
+
+def _within(clip: Clip) -> Figures:
+    """Growth, turn, x and y from a clip's first frame to its last."""
+    if clip.movement is not None:
+        cell = clip.cells[clip.middle]
+        return clip.movement.figures(cell.picture.shape[1] / (cell.picture.shape[0] + cell.strip_px))
     steps = [relate(a, b) for a, b in itertools.pairwise(clip.marks)]
-    within = np.sum([[step.growth, step.turn, step.x, step.y] for step in steps], axis=0)
-    return np.array([apart.growth, apart.turn, apart.slant, apart.bend, *within])
+    return np.asarray(np.sum([[step.growth, step.turn, step.x, step.y] for step in steps], axis=0), np.float64)
 
 
 def _cost(measured: Figures, right: int, wanted: str, words: Mapping[str, tuple[Figures, ...]]) -> float:

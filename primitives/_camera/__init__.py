@@ -1,0 +1,1 @@
+"""How the camera moves, from points followed over frames."""

@@ -1,0 +1,1 @@
+"""Text in a picture: found, read, and followed over frames."""
