@@ -96,7 +96,74 @@ HELD_OUT = {
         ),
     ),
 }
-CLIPS = DEVELOPMENT | HELD_OUT
+MORE = {
+    "dance": Recipe(
+        24,
+        (Part("film/bbb_480p_30s.mp4", 0, 30, False),),
+        ("music/Hungarian_Dance_number_5_-_Allegro_in_F_sharp_minor_string_orchestra.ogg",),
+    ),
+    "voices": Recipe(
+        25,
+        (
+            Part("film/bikes.mp4", 0, 9.6, False),
+            Part("vlog/balle-jbart.mp4", 0, 10, False),
+            Part("talking_head/jwpIntro.mp4", 0, 5.6, False),
+            Part("film/oa4_launch.webm", 0, 8, False),
+        ),
+        (
+            "speech/jfk.wav",
+            "speech/cmu_arctic/arctic_aew_a0001.wav",
+            "speech/common_voice_en_651325.mp3",
+            "speech/cmu_arctic/arctic_axb_a0004.wav",
+            "speech/ami_ES2011a_40-46s.wav",
+        ),
+    ),
+    "bottles 2": Recipe(30, (Part("footage/intel_bottle-detection.mp4", 0, 32, False),), _lj(2, 6, 7, 8, 13)),
+    "fillets": DEVELOPMENT["fillets"],
+}
+"""Other sounds under the development clips."""
+FRESH = {
+    "green": Recipe(
+        30,
+        (Part("talking_head/man-on-green-screen.mp4", 0, 24.3, False),),
+        (
+            "speech/librispeech/libri_2412-153948-0000.flac",
+            "speech/librispeech/libri_2412-153948-0001.flac",
+            "speech/stereo_diarization.wav",
+        ),
+    ),
+    "windows": Recipe(
+        24,
+        (
+            Part("odd/cinepak_win005.mkv", 0, 17.4),
+            Part("talking_head/jwpIntro.mp4", 0, 5.6),
+            Part("film/oa4_launch.webm", 0, 8),
+        ),
+    ),
+    "race": Recipe(
+        25,
+        (Part("film/shepard_1906_frenchgp.ogv", 0, 19, False), Part("scenedetect/fades.mp4", 0, 9.9, False)),
+        (
+            "speech/librispeech/libri_198-209-0000.ogg",
+            "speech/librispeech/libri_3436-172162-0000.ogg",
+            "speech/librispeech/libri_5703-47212-0000.ogg",
+        ),
+    ),
+    "song": Recipe(
+        25,
+        (
+            Part("footage/intel_bottle-detection.mp4", 32, 39.8, False),
+            Part("film/bbb_1280x720_5s_5.1.mp4", 0, 5.2, False),
+            Part("vlog/phone_dog_VID_20191220.mp4", 0, 1.5, False),
+            Part("film/fillets_intro.mpg", 33, 36, False),
+            Part("odd/mp_video_with_failing_audio.mp4", 0, 9, False),
+        ),
+        ("music/Karissa_Hobbs_-_Lets_Go_Fishin.ogg",),
+    ),
+}
+"""Seen only after everything was chosen."""
+SETS = {"development": DEVELOPMENT, "more": MORE, "held": HELD_OUT, "fresh": FRESH}
+CLIPS = {name: recipe for recipes in SETS.values() for name, recipe in recipes.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from avb_mcp.workspace import Workspace
-from benchmarks.defect_films import CLIPS, DEVELOPMENT, HELD_OUT, MEDIA, Clip, load, write_picture, write_sound
+from benchmarks.defect_films import CLIPS, MEDIA, SETS, Clip, load, write_picture, write_sound
 from benchmarks.defects_injected import INJECTIONS
 from primitives._base import Call
 from primitives._defects.common import Finding
@@ -37,7 +37,7 @@ from primitives._media.tracks import film_tracks
 from primitives._tracks import FilmTracks
 
 STRENGTHS = 3
-SEEDS = {"development": (0, 1), "held": (2, 3, 4)}
+SEEDS = {"development": (0, 1), "more": (5, 6), "held": (2, 3, 4), "fresh": (7, 8, 9)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def broken(folder: Path, name: str, kind: str, strength: int, seed: int) -> Film
 
 
 def films(folder: Path, chosen: str, kinds: list[str]) -> list[Film]:
-    recipes = DEVELOPMENT if chosen == "development" else HELD_OUT
+    recipes = SETS[chosen]
     voices = [name for name in recipes if recipes[name].speech]
     names = {kind: voices if kind == "echo" else list(recipes) for kind in INJECTIONS}
     return [
@@ -205,8 +205,7 @@ def main() -> None:
         report(
             kind, [(film, find_all(film.tracks)) for film in films(options.cache, options.set, [kind])], options.verbose
         )
-    names = DEVELOPMENT if options.set == "development" else HELD_OUT
-    found = {name: find_all(clean(options.cache, name).tracks) for name in names}
+    found = {name: find_all(clean(options.cache, name).tracks) for name in SETS[options.set]}
     print(f"clean clips: {np.mean([len(rows) for rows in found.values()]):.2f} windows a clip")
     for name, rows in found.items():
         print(f"   {name}: " + ", ".join(f"{r.kind} {r.start_s:.2f}-{r.end_s:.2f} ({r.confidence:.2f})" for r in rows))
