@@ -50,6 +50,8 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
+SURER = {("clipping", "level"): 0.6}
+"""How sure the explanation must be against what it explains, where that is not nearly as sure."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
 AT_CUTS = (1.0, 0.7, 0.35)
@@ -78,8 +80,8 @@ def _beside_cuts(finding: Finding, tracks: FilmTracks) -> Finding:
 def _explained(finding: Finding, others: list[Finding]) -> bool:
     return any(
         finding.kind in EXPLAINS.get(other.kind, ())
-        and finding.overlap(other) > 0.5
-        and other.confidence >= 0.85 * finding.confidence
+        and finding.covered_by(other) > 0.5
+        and other.confidence >= SURER.get((other.kind, finding.kind), 0.85) * finding.confidence
         for other in others
     ) or any(
         other.kind == finding.kind and other.confidence > finding.confidence and finding.overlap(other) > 0.5
