@@ -37,7 +37,7 @@ from primitives._media.tracks import film_tracks
 from primitives._tracks import FilmTracks
 
 STRENGTHS = 3
-SEEDS = {"development": (0, 1), "more": (5, 6), "held": (2, 3, 4), "fresh": (7, 8, 9)}
+SEEDS = {"development": (0, 1), "more": (5, 6), "held": (2, 3, 4), "fresh": (7, 8)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,5 @@
-"""Clipped sound: the highest samples no longer stand out from the high ones, because they were cut off; and the peaks of
-many moments are alike."""
+"""Clipped sound: the highest samples no longer stand out from the high ones, because they were cut off; and the peaks
+of many moments are alike."""
 
 from __future__ import annotations
 

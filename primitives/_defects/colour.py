@@ -53,7 +53,9 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
             window, change = _to_a_cut(picture, track, step)
             length_s = float(picture.times_s[window[1]] - picture.times_s[window[0]])
             if SHORTEST_S <= length_s <= LONG_S:
-                found.append(_finding(picture, track, window, change, AT_CUT * step.strength / (1 + RIVAL * len(steps))))
+                found.append(
+                    _finding(picture, track, window, change, AT_CUT * step.strength / (1 + RIVAL * len(steps)))
+                )
     return found
 
 

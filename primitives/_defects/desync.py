@@ -21,7 +21,7 @@ LONGEST_S = 30.0
 
 
 def find_desync(tracks: FilmTracks) -> list[Finding]:
-    """A constant offset from silence at the start or the end; a window from silence within, or from sound heard twice."""
+    """A constant offset from silence at either end; a window from silence within, or from sound that is heard twice."""
     sound = tracks.sound
     if sound is None or tracks.picture is None or len(sound) < rows(3.0):
         return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from primitives._defects.common import Curve, Finding, Values, confidence, spread_of, step_window
+from primitives._defects.common import Curve, Finding, Values, confidence, step_window
 from primitives._defects.likeness import louder_than_alike
 from primitives._defects.sound import exact_ends, pooled, rows
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
@@ -16,6 +16,13 @@ from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 LOWEST_DB = -90.0
 SHORTEST_S, LONGEST_S = 0.8, 60.0
 LEAST_DB = 3.5
+BESIDE_S = 1.5
+COMMON = 0.35
+"""Longer windows, as a share of the film, count less."""
+FEW = 0.9
+"""What other steps count as at least."""
+SUREST = 2.0
+"""Films are louder and softer by themselves: no jump is surer than this."""
 EDGE_SIZES_S = (0.03, 0.06)
 EVEN_EDGE, EVEN_WINDOW = 1.0, 1.35
 _POOL_S, _BLOCK = 0.2, 5
@@ -45,19 +52,28 @@ def _by_level(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
         start, end = exact_ends(bands, first * by, last * by, rows(0.5))
         if end - start >= rows(SHORTEST_S) and len(sides) > _BLOCK:
             varies = float(np.std(pooled(sides, _BLOCK)))
-            at_once = min(_step_at(bands, start, sign), _step_at(bands, end, -sign)) / LEAST_DB
-            ratio = gap / (1 + varies) * min(1.0, max(0.4, at_once)) / EVEN_WINDOW
-            found.append((start, end, ratio))
+            ratio = gap / (1 + varies) * _rare((end - start) / len(bands))
+            found.append((start, end, ratio * _at_once(bands, start, end, sign) / EVEN_WINDOW))
     return found
 
 
-def _step_at(bands: Values, row: int, sign: float) -> float:
-    """By how much the loud moments right after a row are louder than those right before; music swells, gain steps."""
-    size = rows(0.6)
-    after, before = (
-        np.quantile(side, 0.8, axis=0) for side in (bands[row : row + size], bands[max(0, row - size) : row])
-    )
-    return sign * float(np.median(after - before))
+def _rare(share: float) -> float:
+    """What takes half of a film is its own way."""
+    return min(1.0, COMMON / share)
+
+
+def _at_once(bands: Values, start: int, end: int, sign: float) -> float:
+    """More where the loud moments step at both ends, in all bands alike: music and scenes swell, gain steps."""
+    size = rows(BESIDE_S)
+    steps = [
+        np.quantile(bands[row : row + size], 0.8, axis=0) - np.quantile(bands[max(0, row - size) : row], 0.8, axis=0)
+        for row in (start, end)
+    ]
+    both = sign * (steps[0] - steps[1]) / 2
+    middle = float(np.median(both))
+    spread = 1.4826 * float(np.median(np.abs(both - middle)))
+    least = min(sign * float(np.median(steps[0])), -sign * float(np.median(steps[1])))
+    return float(np.clip(0.5 + 0.4 * middle / (spread + 2), 0.3, 1.2) * np.clip(least / LEAST_DB, 0.5, 1.0))
 
 
 def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
@@ -72,14 +88,15 @@ def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
                 if strength > 0:
                     sign = float(np.sign(np.median(steps[0][first])))
                     lift = sign * _lift(louder, first, last)
-                    pairs.append((strength * min(1.4, max(0.5, 0.7 + 0.1 * lift)), first, last))
+                    strength *= min(1.4, max(0.5, 0.7 + 0.1 * lift)) * _rare((last - first) / len(bands))
+                    pairs.append((strength, first, last))
     pairs.sort(reverse=True)
     # Speech starts and stops all the time: then two such steps are nothing special.
     found = []
     for strength, first, last in pairs[:_PAIRS]:
         rivals = [other for other, a, b in pairs if not {a, b} & {first, last}]
         usual = rivals[0] if rivals else 0.0
-        found.append((first, last, strength / (0.6 + usual) / EVEN_EDGE))
+        found.append((first, last, strength / (FEW + usual) / EVEN_EDGE))
     return found
 
 
@@ -133,7 +150,7 @@ def _finding(sound: SoundTrack, bands: Values, first: int, last: int, ratio: flo
         "level",
         first * HOP_S,
         last * HOP_S,
-        confidence(ratio),
+        confidence(min(ratio, SUREST)),
         {"change_db": round(float(np.median(inside - beside)), 1)},
         Curve("level, dB", np.arange(len(sound)) * HOP_S, np.maximum(sound.level_db, -90)),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primitives._defects.common import Values
-from primitives._defects.sound import pooled, rows
+from primitives._defects.sound import pooled
 from primitives._tracks import HOP_S, SoundTrack
 
+Rows = NDArray[np.intp]
 FLOOR_DB, SILENT_DB = -95.0, -85.0
 APART_S = 6.0
 """Moments nearer than that may lie in the same window, and tell nothing about each other."""
@@ -33,17 +35,17 @@ def louder_than_alike(sound: SoundTrack) -> Values:
         louder[here] = level[here] - _level_of_alike(colour, level, here, there, apart)
     louder[~alive] = 0
     spread = np.repeat(np.clip(louder, -MOST_DB, MOST_DB), _POOL)
-    return np.pad(spread, (0, max(0, len(sound) - len(spread))), mode="edge")[: len(sound)]
+    return np.asarray(np.pad(spread, (0, max(0, len(sound) - len(spread))), mode="edge")[: len(sound)])
 
 
-def _level_of_alike(colour: Values, level: Values, here: Values, there: Values, apart: int) -> Values:
+def _level_of_alike(colour: Values, level: Values, here: Rows, there: Rows, apart: int) -> Values:
     """The median level of the nearest neighbours by colour; the row's own level where it has too few."""
     if len(there) <= _ALIKE:
-        return level[here]
+        return np.asarray(level[here])
     a, b = colour[here], colour[there]
     gaps = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
     near = np.abs(here[:, None] - there) < apart
     gaps[near] = np.inf
     nearest = np.argpartition(gaps, _ALIKE, axis=1)[:, :_ALIKE]
     found = np.median(level[there[nearest]], axis=1)
-    return np.where((~near).sum(axis=1) > _ALIKE, found, level[here])
+    return np.asarray(np.where((~near).sum(axis=1) > _ALIKE, found, level[here]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primitives._defects.common import Values
 from primitives._defects.sound import rows
@@ -68,7 +69,7 @@ def _summed(bands: Values, lag: int) -> Values:
     return gaps
 
 
-def _mean(sums: Values, at: Values, length: int, from_row: int = 0) -> Values:
+def _mean(sums: Values, at: NDArray[np.intp], length: int, from_row: int = 0) -> Values:
     """The mean over so many rows from each place on; endless where the rows have none so long before."""
     found = (sums[at + length] - sums[np.maximum(at, 0)]) / length
-    return np.where(at >= from_row, found, np.inf)
+    return np.asarray(np.where(at >= from_row, found, np.inf))
