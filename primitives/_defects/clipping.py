@@ -20,6 +20,8 @@ ALIKE_DB, AROUND_S = 1.0, 3.0
 """Peaks so near to the highest ones within this time count as alike."""
 EVEN_SHARE = 0.15
 """How much larger the share of moments with such peaks is than in the rest of the film."""
+LONG_S = 3.0
+"""Steady sound has peaks alike for a moment: shorter windows count less."""
 SURE = 0.5
 _POOL = 5
 _SCALE = 4.0
@@ -61,7 +63,7 @@ def _judged(sound: SoundTrack, loud: NDArray[np.bool_], alike: Values, first: in
     low, high = (float(np.median(sound.crest_db[loud & part])) for part in (inside, ~inside))
     many, few = (float(np.mean(alike[loud & part])) for part in (inside, ~inside))
     by_crest = (high - low) / EVEN_DB * min(1.0, FLAT_DB / max(low, 0.1)) ** 2
-    by_peaks = (many - few) / EVEN_SHARE
+    by_peaks = (many - few) / EVEN_SHARE * min(1.0, (last - first) * HOP_S / LONG_S)
     return [
         Finding(
             "clipping",

@@ -8,9 +8,9 @@ import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence, runs
 from primitives._defects.dropout import EVEN_DB, GONE_DB, beside_db, quiet_db
-from primitives._defects.said_twice import said_twice
+from primitives._defects.said_twice import Again, said_twice
 from primitives._defects.sound import rows
-from primitives._tracks import HOP_S, FilmTracks, SoundTrack
+from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 OFFSET_S = (0.08, 2.0)
 SURE_S = 0.35
@@ -18,6 +18,8 @@ SURE_S = 0.35
 CONTINUES_DB = 5.0
 """Sound that goes on where it stopped differs by less, over all bands."""
 LONGEST_S = 30.0
+PICTURE_NOISE = 0.3
+"""Grey levels by which a picture that is shown again differs after coding."""
 
 
 def find_desync(tracks: FilmTracks) -> list[Finding]:
@@ -28,7 +30,7 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
     gone = sound.level_db < GONE_DB
     found = []
     again = said_twice(sound)
-    if again is not None and again.ratio > 0:
+    if again is not None and again.ratio > 0 and not _seen_twice(tracks.picture, again):
         end = _skip(sound, again.first + again.lag)
         found.append(_finding(sound, again.first * HOP_S, end * HOP_S, again.ratio, again.lag * HOP_S))
     for first, last in runs(gone):
@@ -47,6 +49,19 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
             ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
             found.append(_finding(sound, first * HOP_S, end * HOP_S, ratio, offset_s))
     return found
+
+
+def _seen_twice(picture: PictureTrack, again: Again) -> bool:
+    """Whether the pictures play again with the sound: then a stretch was repeated, and nothing is late."""
+    first, last = (picture.frame_at(row * HOP_S) for row in (again.first, again.first + again.lag))
+    by = last - first
+    near = range(max(1, by - 4), by + 5)
+    frames = np.arange(max(first, near.stop), last)
+    if len(frames) < 3:
+        return False
+    apart = {lag: float(np.abs(picture.flat[frames] - picture.flat[frames - lag]).mean()) for lag in near}
+    best = min(apart[lag] for lag in near if abs(lag - by) <= 1)
+    return best + PICTURE_NOISE < 0.75 * (min(apart[near[0]], apart[near[-1]]) + PICTURE_NOISE)
 
 
 def is_loud(sound: SoundTrack, first: int, last: int) -> bool:
