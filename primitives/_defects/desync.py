@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence, runs
-from primitives._defects.dropout import EVEN_DB, GONE_DB, beside_db, quiet_db
+from primitives._defects.dropout import EVEN_DB, beside_db, quiet_db
+from primitives._defects.freeze import still_frames
 from primitives._defects.said_twice import Again, said_twice
-from primitives._defects.sound import rows
+from primitives._defects.sound import GONE_DB, rows
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 OFFSET_S = (0.08, 2.0)
@@ -44,6 +45,8 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
         elif last >= len(sound) - 2:
             ratio = _under_way(sound, 0, first) * _usual(offset_s, elsewhere)
             found.append(_finding(sound, 0.0, tracks.duration_s, ratio, -offset_s))
+        elif _held(tracks.picture, first, last):
+            continue
         elif is_loud(sound, first, last) and (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
             end = _skip(sound, last)
             ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
@@ -62,6 +65,13 @@ def _seen_twice(picture: PictureTrack, again: Again) -> bool:
     apart = {lag: float(np.abs(picture.flat[frames] - picture.flat[frames - lag]).mean()) for lag in near}
     best = min(apart[lag] for lag in near if abs(lag - by) <= 1)
     return best + PICTURE_NOISE < 0.75 * (min(apart[near[0]], apart[near[-1]]) + PICTURE_NOISE)
+
+
+def _held(picture: PictureTrack, first: int, last: int) -> bool:
+    """Whether the picture stands still while there is no sound: then the film stopped, and nothing is late."""
+    frames = slice(*(picture.frame_at(row * HOP_S) for row in (first, last)))
+    still = still_frames(picture)[frames]
+    return len(still) > 2 and float(still.mean()) > 0.6
 
 
 def is_loud(sound: SoundTrack, first: int, last: int) -> bool:

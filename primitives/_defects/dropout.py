@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, confidence, runs
-from primitives._defects.sound import rows
+from primitives._defects.sound import GONE_DB, rows
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
-GONE_DB = -85.0
-"""Below that nothing was recorded, whatever the coder adds."""
 SHORTEST_S = 0.05
 BESIDE_S = 0.15
 QUIET_DB, EVEN_DB = 28.0, 7.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence, step_window
 from primitives._defects.likeness import louder_than_alike
-from primitives._defects.sound import exact_ends, pooled, rows
+from primitives._defects.sound import exact_ends, pooled, rows, sounding
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 LOWEST_DB = -90.0
@@ -21,7 +21,7 @@ COMMON = 0.35
 """Longer windows, as a share of the film, count less."""
 FEW = 0.9
 """What other steps count as at least."""
-SUREST = 2.0
+SUREST = 1.4
 """Films are louder and softer by themselves: no jump is surer than this."""
 EDGE_SIZES_S = (0.03, 0.06)
 EVEN_EDGE, EVEN_WINDOW = 1.0, 1.35
@@ -34,7 +34,7 @@ def find_levels(tracks: FilmTracks) -> list[Finding]:
     sound = tracks.sound
     if sound is None or len(sound) < rows(4 * SHORTEST_S):
         return []
-    bands = np.maximum(sound.bands_db, LOWEST_DB)
+    bands = np.maximum(sounding(sound), LOWEST_DB)
     louder = louder_than_alike(sound)
     found = [*_by_level(bands, louder), *_by_edges(bands, louder)]
     return [_finding(sound, bands, *candidate) for candidate in found]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._defects.common import Curve, Finding, Values, confidence, step_window
-from primitives._defects.sound import exact_ends, low, pooled, rows
+from primitives._defects.sound import exact_ends, low, pooled, rows, sounding
 from primitives._tracks import HOP_S, FilmTracks
 
 LOWEST_DB = -85.0
@@ -31,7 +31,7 @@ def find_noise(tracks: FilmTracks) -> list[Finding]:
     sound = tracks.sound
     if sound is None or len(sound) < rows(3 * SHORTEST_S):
         return []
-    bands = np.maximum(sound.bands_db, LOWEST_DB)
+    bands = np.maximum(sounding(sound), LOWEST_DB)
     floor = low(bands, _PERCENT, EDGE_S)
     half = rows(EDGE_S) // 2 + 2
     steps = np.zeros_like(floor)
