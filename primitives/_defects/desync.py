@@ -19,6 +19,8 @@ SURE_S = 0.35
 CONTINUES_DB = 5.0
 """Sound that goes on where it stopped differs by less, over all bands."""
 LONGEST_S = 30.0
+LATER_DB = 0.15
+"""What a break counts less for each second that it comes later."""
 PICTURE_NOISE = 0.3
 """Grey levels by which a picture that is shown again differs after coding."""
 
@@ -109,7 +111,7 @@ def _skip(sound: SoundTrack, row: int) -> int:
     at = np.arange(low, high)
     jump = np.abs(bands[at + 1] + bands[at + 2] - bands[at - 1] - bands[at - 2]).mean(axis=1) / 2
     around = np.abs(bands[at - 1] + bands[at - 2] - bands[at - 4] - bands[at - 5]).mean(axis=1) / 2
-    return int(at[np.argmax(jump - around)])
+    return int(at[np.argmax(jump - around - LATER_DB * (at - row) * HOP_S)])
 
 
 def _finding(sound: SoundTrack, start_s: float, end_s: float, ratio: float, offset_s: float) -> Finding:
