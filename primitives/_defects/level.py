@@ -21,8 +21,8 @@ COMMON = 0.35
 """Longer windows, as a share of the film, count less."""
 FEW = 0.9
 """What other steps count as at least."""
-SUREST = 1.4
-"""Films are louder and softer by themselves: no jump is surer than this."""
+SURE_SHARE = 0.35
+"""Films are louder and softer by themselves: what is over the even point counts so much."""
 EDGE_SIZES_S = (0.03, 0.06)
 EVEN_EDGE, EVEN_WINDOW = 1.0, 1.35
 _POOL_S, _BLOCK = 0.2, 5
@@ -80,16 +80,19 @@ def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
     """The steps of all bands alike that undo each other best, against other such steps of the film."""
     steps = [band_steps(bands, rows(size_s)) for size_s in EDGE_SIZES_S]
     peaks = _peaks(np.max([np.abs(_alike(some)) for some in steps], axis=0))
+    middles = [np.median(some, axis=1) for some in steps]
     pairs: list[tuple[float, int, int]] = []
     for number, first in enumerate(peaks):
         for last in peaks[number + 1 :]:
-            if rows(SHORTEST_S) <= last - first <= rows(LONGEST_S):
-                strength = max(_undone(some[first], some[last]) for some in steps)
-                if strength > 0:
-                    sign = float(np.sign(np.median(steps[0][first])))
-                    lift = sign * _lift(louder, first, last)
-                    strength *= min(1.4, max(0.5, 0.7 + 0.1 * lift)) * _rare((last - first) / len(bands))
-                    pairs.append((strength, first, last))
+            if last - first > rows(LONGEST_S):
+                break
+            near = [_opposite(float(middle[first]), float(middle[last])) for middle in middles]
+            if last - first < rows(SHORTEST_S) or not any(near):
+                continue
+            strength = max(_undone(some[first], some[last]) for some, good in zip(steps, near, strict=True) if good)
+            lift = float(np.sign(middles[0][first])) * _lift(louder, first, last)
+            strength *= min(1.2, max(0.75, 0.9 + 0.05 * lift)) * _rare((last - first) / len(bands))
+            pairs.append((strength, first, last))
     pairs.sort(reverse=True)
     # Speech starts and stops all the time: then two such steps are nothing special.
     found = []
@@ -98,6 +101,11 @@ def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
         usual = rivals[0] if rivals else 0.0
         found.append((first, last, strength / (FEW + usual) / EVEN_EDGE))
     return found
+
+
+def _opposite(first_db: float, last_db: float) -> bool:
+    """Whether two steps can undo each other, as far as the middle band tells."""
+    return first_db * last_db < 0 and 0.4 < abs(first_db / last_db) < 2.5
 
 
 def _undone(first: Values, last: Values) -> float:
@@ -150,7 +158,7 @@ def _finding(sound: SoundTrack, bands: Values, first: int, last: int, ratio: flo
         "level",
         first * HOP_S,
         last * HOP_S,
-        confidence(min(ratio, SUREST)),
+        confidence(min(ratio, 1 + SURE_SHARE * (ratio - 1))),
         {"change_db": round(float(np.median(inside - beside)), 1)},
         Curve("level, dB", np.arange(len(sound)) * HOP_S, np.maximum(sound.level_db, -90)),
     )
