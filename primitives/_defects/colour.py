@@ -12,7 +12,9 @@ from primitives._tracks import FilmTracks, PictureTrack
 LEAST = 2.0
 """Grey levels of change, over all measures, from which on a step may be a grade."""
 SHORTEST_S, LONGEST_S = 0.4, 60.0
-AT_CUT = 0.6
+EASY = 1.5
+"""Two steps that undo each other are seldom a film's own: so much they count for more."""
+AT_CUT = 0.75
 """How strong a grade is that ends at a cut, where only one of its steps is seen."""
 WEIGHTS = np.array([0.6, 1.2, 1.2, 0.4, 0.7, 0.7], np.float32)
 """Light wavers by itself, colours seldom do."""
@@ -43,11 +45,12 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
             track,
             (pair.first.frame, pair.last.frame),
             (pair.first.change - pair.last.change) / 2,
-            1.2 * pair.strength_over(picture.fps),
+            EASY * pair.strength_over(picture.fps),
         )
         for pair in pairs
     ]
-    paired = {step.frame for pair in pairs for step in (pair.first, pair.last)}
+    sure = [pair for pair in pairs if EASY * pair.strength_over(picture.fps) > 1]
+    paired = {step.frame for pair in sure for step in (pair.first, pair.last)}
     for step in steps:
         if step.frame not in paired:
             window, change = _to_a_cut(picture, track, step)
