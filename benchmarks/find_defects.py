@@ -27,7 +27,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from avb_mcp.workspace import Workspace
-from benchmarks.defect_films import CLIPS, MEDIA, SETS, Clip, load, write_picture, write_sound
+from benchmarks.defect_clips import CLIPS, SETS
+from benchmarks.defect_films import MEDIA, Clip, load, write_picture, write_sound
 from benchmarks.defects_injected import INJECTIONS
 from primitives._base import Call
 from primitives._defects.common import Finding

@@ -109,15 +109,19 @@ def _findings(picture: PictureTrack, ratio: float, joins: Sequence[int]) -> list
     if len(joins) == len(MOVED):
         evidence = {"belongs_at_s": round(times[2], 3), "healed": healed}
         return [Finding("out_of_order", times[0], times[1], sure, evidence, curve)]
-    pairs = (times[0], times[1], times[2]), (times[2], times[3], times[0])
+    pairs = (*times[:2], *times[2:]), (*times[2:], *times[:2])
     return [
         Finding(
             "out_of_order",
             start,
             end,
             sure,
-            {"trades_places_with_s": round(other, 3), "healed": healed},
+            {
+                "trades_places_with_s": round(other_start, 3),
+                "trades_places_until_s": round(other_end, 3),
+                "healed": healed,
+            },
             curve,
         )
-        for start, end, other in pairs
+        for start, end, other_start, other_end in pairs
     ]
