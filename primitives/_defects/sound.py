@@ -69,12 +69,13 @@ def _turn(speaks: Values) -> int:
 
 
 def sounding(sound: SoundTrack) -> Values:
-    """The bands' levels; what was heard before a gap is heard backwards in it, so that it has no edges."""
+    """The bands' levels; in a gap what was heard before it is heard backwards, so that it has no edges."""
     bands = sound.bands_db.copy()
     for first, last in runs(sound.level_db < GONE_DB):
-        if first > 0 and last < len(bands):
-            back = first - 1 - np.arange(last - first) % first
-            bands[first:last] = bands[back]
+        if first:
+            bands[first:last] = bands[first - 1 - np.arange(last - first) % first]
+        elif last < len(bands):
+            bands[:last] = bands[last + np.arange(last)[::-1] % (len(bands) - last)]
     return bands
 
 
