@@ -62,7 +62,7 @@ def _best(bands: Values, loud: NDArray[np.bool_], start: int) -> Again:
         others = [_mean(sums[lag + by], heard, at, lag) for by in _BESIDE]
         others += [_mean(sums[lag], heard, at + by, lag) for by in (lag, -lag)]
         score = np.log((np.min(others, axis=0) + _ALIKE_DB) / (own + _ALIKE_DB))
-        score *= np.minimum(1.0, (SAME_DB / np.maximum(own, 0.1)) ** 2)
+        score *= np.minimum(1.0, (SAME_DB / np.maximum(own, 0.1)) ** 3)
         score[heard[at + lag] - heard[at] < LEAST_HEARD * lag] = 0
         place = int(np.argmax(score))
         ratio = float(score[place]) / EVEN * (lag / rows(EVEN_LAG_S)) ** 0.5
