@@ -1,21 +1,23 @@
 """`find_defects` on the repair tasks that `avb-mcp build repair` makes of real clips: what agents meet.
 
-    python benchmarks/find_defects_suite.py [--set development|check] [--kinds blur,buffering] [--verbose]
+    python benchmarks/find_defects_suite.py [--set development|check] [--suite FOLDER] [--kinds blur] [--verbose]
 
 Each of the 22 defects, drawn and put in by the builder's own functions into reels of real clips. `first` is the share
 of films where the first row has the right kind and overlaps the truth; `IoU first` is what the first row shares with
 the nearest window of the truth, `IoU best` what the best of all rows does, doubtful ones included; then what the first
-row is called. Reels of `check` were not looked at while limits were chosen.
+row is called. Reels of `check` were not looked at while limits were chosen. With --suite: the repair tasks of a suite
+that is already built (shot_swap aside, whose answer has no times).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import pickle
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -131,10 +133,29 @@ def _make(folder: Path, name: str, defect: Defect[Any], seed: int) -> Film | Non
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "broken.mp4"
             write_film(path, broken_frames(stretch, damage), stretch.fps, broken_sound(stretch, damage))
-            call = Call(Workspace(Path(scratch)))
-            tracks = film_tracks(call, path, path.name, scan(path, path.name, call.check))
-        return Film(name, defect.name, seed, truth(stretch, damage), tracks)
+            return Film(name, defect.name, seed, truth(stretch, damage), _measured(path))
     return None
+
+
+def _measured(path: Path) -> FilmTracks:
+    with tempfile.TemporaryDirectory() as scratch:
+        call = Call(Workspace(Path(scratch)))
+        return film_tracks(call, path, path.name, scan(path, path.name, call.check))
+
+
+def suite_films(suite: Path, kinds: Sequence[str]) -> Iterator[Film]:
+    """The broken films of a suite's repair tasks whose answers tell times."""
+    for answers in sorted((suite / "answers").glob("*repair*")):
+        defect = json.loads((answers / "recipe.json").read_text(encoding="utf-8"))["defect"]
+        told = next(path for path in (answers / "truth.json", answers / "profile.json") if path.exists())
+        found = json.loads(told.read_text(encoding="utf-8"))
+        spans = found.get("ranges") or [found["window"]] if "window" in found else []
+        entries = found.get("injections") or [found["injection"]] if "window" not in found else []
+        windows = [(span["start_s"], span["end_s"]) for span in spans if span]
+        windows += [window for entry in entries for window in _told(entry)]
+        if windows and defect in kinds:
+            path = suite / "tasks" / answers.name / "materials" / "broken.mp4"
+            yield Film(answers.name, defect, 0, tuple(windows), _measured(path))
 
 
 def shared(finding: Finding, windows: Sequence[Window]) -> float:
@@ -169,18 +190,25 @@ def report(defect: str, films: Sequence[Film], verbose: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", choices=list(SETS), default="check")
+    parser.add_argument("--suite", type=Path, help="a built suite; its answers are read")
     parser.add_argument("--kinds", default=",".join(defect.name for defect in DEFECTS))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "find_defects_tasks")
     parser.add_argument("--verbose", action="store_true", help="print every film")
     options = parser.parse_args()
+    kinds = options.kinds.split(",")
+    print(f"{options.suite or options.set}: defect, films, first, IoU first, IoU best, first row said")
+    if options.suite:
+        built = list(suite_films(options.suite, kinds))
+        for kind in kinds:
+            if films := [film for film in built if film.defect == kind]:
+                report(kind, films, options.verbose)
+        return
     options.cache.mkdir(parents=True, exist_ok=True)
     names, seeds = SETS[options.set]
-    print(f"{options.set}: defect, films, first, IoU first, IoU best, first row said")
     for defect in DEFECTS:
-        if defect.name in options.kinds.split(","):
+        if defect.name in kinds:
             made = [film_of(options.cache, name, defect, seed) for name in names for seed in seeds]
-            films = [film for film in made if film is not None]
-            if films:
+            if films := [film for film in made if film is not None]:
                 report(defect.name, films, options.verbose)
 
 

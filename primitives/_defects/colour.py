@@ -14,8 +14,10 @@ LEAST = 2.0
 SHORTEST_S, LONGEST_S = 0.4, 60.0
 EASY = 1.5
 """Two steps that undo each other are seldom a film's own: so much they count for more."""
-AT_CUT = 0.75
+AT_CUT = 0.45
 """How strong a grade is that ends at a cut, where only one of its steps is seen."""
+AT_END = 0.6
+"""And one that reaches to the film's own start or end, where none of its ends is like a cut."""
 WEIGHTS = np.array([0.6, 1.2, 1.2, 0.4, 0.7, 0.7], np.float32)
 """Light wavers by itself, colours seldom do."""
 
