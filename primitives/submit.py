@@ -146,10 +146,11 @@ def _write(deliverable: Deliverable, source: Path | None, request: SubmitRequest
     """Put what was given into outputs/; the gates of the arguments themselves."""
     from primitives._gates import ordering_gates, picks_gates, ranges_gates
     from primitives._shapes import cuts_json, report_md
+    from primitives._writing import room_needed, write_text
 
     destination = call.workspace.writable(f"outputs/{deliverable.name}")
     if source is not None and source != destination:
-        with call.workspace.atomic(destination) as part:
+        with room_needed(f"outputs/{deliverable.name}"), call.workspace.atomic(destination) as part:
             shutil.copyfile(source, part)
     outcomes: list[GateOutcome] = []
     text: str | None = None
@@ -166,8 +167,7 @@ def _write(deliverable: Deliverable, source: Path | None, request: SubmitRequest
         outcomes = ranges_gates(request.cuts) if request.cuts else []
         text = report_md(request.report or "", request.diagnosis, request.cuts)
     if text is not None:
-        with call.workspace.atomic(destination) as part:
-            part.write_text(text, encoding="utf-8")
+        write_text(call, destination, text)
     return outcomes
 
 

@@ -224,6 +224,7 @@ def _result(
 def _write(request: TranscribeRequest, call: Call, words: list[Word]) -> tuple[str, str]:
     """Captions and every word of what is known of the film, in work/."""
     from primitives._speech.words import CAPTION, SEGMENT, lines, srt
+    from primitives._writing import write_text
 
     stem = Path(request.path).stem
     rows = [
@@ -238,8 +239,7 @@ def _write(request: TranscribeRequest, call: Call, words: list[Word]) -> tuple[s
     table = "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
     names = f"work/{stem}.srt", f"work/{stem}.words.json"
     for name, text in zip(names, (srt(lines(words, CAPTION)), table), strict=True):
-        with call.workspace.atomic(call.output(name)) as part:
-            part.write_text(text, encoding="utf-8")
+        write_text(call, call.output(name), text)
     return names
 
 

@@ -55,6 +55,8 @@ class Reader:
         self._language = "en" if model.english_only else language
         options = f"{_VERSION} {model.mark} {self._language} {with_fillers}"
         self._folder = ears.folder(f"words-{hashlib.sha256(options.encode()).hexdigest()[:12]}")
+        self._read: dict[str, Window] = {}
+        """Of this call, by file: on a full disk the file may be missing."""
 
     def read(self, start_s: float, end_s: float) -> Reading:
         """What is said in a range, as far as one call gets; at least one new window."""
@@ -79,9 +81,10 @@ class Reader:
         return [word for window in self._windows() for word in window.heard()]
 
     def _windows(self) -> Iterator[Window]:
-        """The windows that are kept, in order of time."""
-        for file in sorted(self._folder.glob("[0-9]*.json")):
-            window = load(file, Window)
+        """The windows that are kept or were read just now, in order of time."""
+        kept = {file.name for file in self._folder.glob("[0-9]*.json")}
+        for name in sorted(kept | self._read.keys()):
+            window = self._read.get(name) or load(self._folder / name, Window)
             if window is not None:
                 yield window
 
@@ -89,7 +92,10 @@ class Reader:
         return self._folder / f"{round(span.start_s * 1000):09d}-{round(span.end_s * 1000):09d}.json"
 
     def _window(self, span: Span, section: Section) -> Window:
-        return self._ears.kept(self._file(span), Window, lambda: self._listen(span, section))
+        file = self._file(span)
+        window = self._ears.kept(file, Window, lambda: self._listen(span, section))
+        self._read[file.name] = window
+        return window
 
     def _listen(self, span: Span, section: Section) -> Window:
         """Read one window."""

@@ -1,9 +1,6 @@
 """The edit tools stopped on the way: by the caller at any step, or by a disk without room. Nothing is left behind."""
 
-import resource
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import pytest
 from avb_mcp.workspace import Workspace
 from primitives._base import Call, Cancelled, UserError
 from primitives.registry import by_name
+from tests.disk import room_for
 from tests.scenery import Picture, changed, grade, landscape, pan, write
 
 TOOLS: dict[str, dict[str, Any]] = {
@@ -87,17 +85,6 @@ def test_stopping_at_any_step_ends_the_call_there_and_leaves_nothing(folder: Pat
         # Every thread of the call may look once more; none goes on working.
         assert stop.looks <= int(whole.looks * moment) + 8
         assert threading.active_count() <= threads and len(told) == heard
-
-
-@contextmanager
-def room_for(file_bytes: int) -> Iterator[None]:
-    """Files can grow this far and no further, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("file_bytes", [0, 40, 3_000, 30_000])

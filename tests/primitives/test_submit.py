@@ -12,6 +12,7 @@ import pytest
 from primitives._base import Answer, UserError
 from primitives._task import fill
 from primitives.submit import SubmitResult
+from tests.disk import room_for
 from tests.media import make_film
 
 Run = Callable[..., Answer]
@@ -51,6 +52,12 @@ def test_a_complete_repair_is_accepted_and_sealed(repair: Path, run: Run) -> Non
     digest = hashlib.sha256((repair / "outputs/fixed.mp4").read_bytes()).hexdigest()
     assert result(answer).sealed_sha256["fixed.mp4"] == digest
     assert json.loads((repair / ".avb/seal.json").read_text()) == result(answer).sealed_sha256
+
+
+def test_a_full_disk_is_one_sentence_and_seals_nothing(repair: Path, run: Run) -> None:
+    with room_for(3_000), pytest.raises(UserError, match=r"outputs/fixed.mp4 could not be written: no room left"):
+        run("submit", files=["work/fixed_v2.mp4"], diagnosis=[FINDING])
+    assert not (repair / "outputs/fixed.mp4").exists() and not (repair / ".avb/seal.json").exists()
 
 
 def test_a_second_submit_must_say_replace(repair: Path, run: Run) -> None:

@@ -17,6 +17,7 @@ from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._speech import models
 from primitives.registry import by_name
 from primitives.transcribe import TranscribeResult
+from tests.disk import room_for
 from tests.media import make_film, real_clip
 from tests.speech import RATE_HZ, model_folder, mono, write_wav
 
@@ -192,3 +193,10 @@ def test_importing_the_primitive_imports_no_model_code() -> None:
     root = Path(module.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, env={**os.environ})
     assert done.stdout.strip() == "set()"
+
+
+def test_a_full_disk_is_told_in_a_sentence(folder: Path, run: Run, tiny: Path) -> None:
+    shutil.copy(real_clip("speech/jfk.wav"), folder / "materials/a.wav")
+    with room_for(40), pytest.raises(UserError, match=r"work/a.srt could not be written: no room left on the disk"):
+        run("transcribe", path="materials/a.wav", end_s=4)
+    assert list((folder / "work").glob("*")) == []
