@@ -16,7 +16,7 @@ APART_S = 6.0
 PART_S, REACH_S = 60.0, 60.0
 """A film is gone through in parts, each compared with what lies around it: memory stays flat."""
 MOST_DB = 20.0
-_BANDS, _POOL, _ALIKE = 20, 3, 15
+_BANDS, _POOL, _ALIKE = 20, 5, 10
 
 
 def louder_than_alike(sound: SoundTrack) -> Values:
