@@ -1,7 +1,6 @@
 """Real film with one defect at a known place, for `find_defects.py`. The same seed gives the same film.
 
-Clips are 24 to 40 s of the shared media at 640 x 360: whole films with their own sound, footage under read speech, and
-shots of several sources joined by cuts. Nothing repeats within a clip.
+Clips (`defect_clips.py`) are shown at 640 x 360.
 """
 
 from __future__ import annotations
@@ -19,84 +18,13 @@ import numpy as np
 import scipy.signal
 from numpy.typing import NDArray
 
+from benchmarks.defect_clips import Part, Recipe
+
 MEDIA = Path(os.environ.get("AVB_TEST_MEDIA", Path(__file__).resolve().parents[2] / "shared" / "media"))
 WIDTH_PX, HEIGHT_PX, RATE_HZ = 640, 360, 48_000
 Pixels = NDArray[np.uint8]
 Wave = NDArray[np.float32]
 Windows = tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of one file, in seconds; `own` sound or none."""
-
-    file: str
-    start_s: float
-    end_s: float
-    own: bool = True
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A clip: pictures one after the other, and read speech where they have no sound of their own."""
-
-    fps: int
-    parts: tuple[Part, ...]
-    speech: tuple[str, ...] = ()
-
-
-def _lj(*numbers: int) -> tuple[str, ...]:
-    return tuple(f"speech/ljspeech/LJ001-{number:04d}.wav" for number in numbers)
-
-
-DEVELOPMENT = {
-    "bunny": Recipe(24, (Part("film/bbb_480p_30s.mp4", 0, 30),)),
-    "fillets": Recipe(30, (Part("film/fillets_intro.mpg", 0, 33),)),
-    "bottles": Recipe(30, (Part("footage/intel_bottle-detection.mp4", 0, 32, False),), _lj(1, 3, 4, 5)),
-    "shots": Recipe(
-        25,
-        (
-            Part("talking_head/jwpIntro.mp4", 0, 5.6, False),
-            Part("film/bikes.mp4", 0, 9.6, False),
-            Part("vlog/balle-jbart.mp4", 0, 10, False),
-            Part("film/oa4_launch.webm", 0, 8, False),
-        ),
-        _lj(9, 10, 11, 12),
-    ),
-}
-HELD_OUT = {
-    "fillets 2": Recipe(30, (Part("film/fillets_intro.mpg", 36, 70),)),
-    "faces": Recipe(
-        25,
-        (
-            Part("talking_head/grid_bbaf2n.mpg", 0, 2.9, False),
-            Part("talking_head/grid_lwbsza.mpg", 0, 2.9, False),
-            Part("film/bbb_1280x720_5s_5.1.mp4", 0, 5.2, False),
-            Part("talking_head/grid_sbia1a.mpg", 0, 2.9, False),
-            Part("odd/mp_video_with_failing_audio.mp4", 0, 9, False),
-            Part("talking_head/single_face.mp4", 0, 2.3, False),
-        ),
-        _lj(14, 15, 16),
-    ),
-    "cars": Recipe(
-        25,
-        (Part("footage/intel_car-detection.mp4", 0, 26, False),),
-        tuple(
-            f"speech/librivox/sense_and_sensibility_01_austen_64kb-{n}.wav"
-            for n in ("0870", "0880", "0890", "0920", "0930")
-        ),
-    ),
-    "medley": Recipe(
-        25,
-        (
-            Part("odd/prores_like_mjpeg_diver.mov", 0, 13),
-            Part("odd/cockatoo_yuv444_mp3.mp4", 0, 7.4),
-            Part("talking_head/movie-hello_webcam_screencast.mp4", 0, 8),
-            Part("film/nasa_13013.mp4", 0, 5),
-        ),
-    ),
-}
-CLIPS = DEVELOPMENT | HELD_OUT
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,11 +38,11 @@ def _level(finding: Finding) -> tuple[str, Arguments]:
 
 
 def _moved(finding: Finding) -> tuple[str, Arguments]:
-    """The stretch goes to where it continues what is there."""
+    """The stretch goes to where it continues what is there, or to the place of another one and that to its own."""
     to_s = finding.evidence.get("belongs_at_s")
     start_s, end_s = round(finding.start_s, 3), round(finding.end_s, 3)
     if to_s is None:
-        return "frame_grid", {}
+        return _traded(finding)
     order = [
         {"end_s": start_s},
         {"start_s": end_s, "end_s": to_s},
@@ -50,6 +50,16 @@ def _moved(finding: Finding) -> tuple[str, Arguments]:
         {"start_s": to_s},
     ]
     return "trim_concat", {"segments": order}
+
+
+def _traded(finding: Finding) -> tuple[str, Arguments]:
+    other = tuple(finding.evidence.get(f"trades_places_{word}_s", 0.0) for word in ("with", "until"))
+    if not other[1]:
+        return "frame_grid", {}
+    first, last = sorted(((round(finding.start_s, 3), round(finding.end_s, 3)), other))
+    order = [(0.0, first[0]), last, (first[1], last[0]), first]
+    pieces = [{"start_s": a, "end_s": b} for a, b in order if b > a]
+    return "trim_concat", {"segments": [*pieces, {"start_s": last[1]}]}
 
 
 def _plain(tool: str, **more: Any) -> Callable[[Finding], tuple[str, Arguments]]:

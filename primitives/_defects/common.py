@@ -34,8 +34,12 @@ class Finding:
 
     def overlap(self, other: Finding) -> float:
         """Common time as a share of the shorter one."""
+        return max(self.covered_by(other), other.covered_by(self))
+
+    def covered_by(self, other: Finding) -> float:
+        """Common time as a share of this one."""
         both = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
-        return max(0.0, both) / max(min(self.end_s - self.start_s, other.end_s - other.start_s), 1e-6)
+        return max(0.0, both) / max(self.end_s - self.start_s, 1e-6)
 
 
 def confidence(ratio: float) -> float:

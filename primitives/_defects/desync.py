@@ -1,36 +1,54 @@
-"""Late sound. Without a model of lips only its traces are seen: silence that was put in before sound that then goes on
-where it had stopped, at the film's start (all of it is late) or within (from there on)."""
+"""Late or early sound. Without a model of lips only its traces are seen: silence that was put in before sound that then
+goes on where it had stopped, at the film's start or end (all of it is late, or early) or within (from there on); or
+sound that plays twice under pictures that do not."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, confidence, runs
-from primitives._defects.dropout import EVEN_DB, GONE_DB, beside_db, quiet_db
-from primitives._defects.sound import rows
-from primitives._tracks import HOP_S, FilmTracks, SoundTrack
+from primitives._defects.dropout import EVEN_DB, beside_db, quiet_db
+from primitives._defects.freeze import still_frames
+from primitives._defects.said_twice import Again, said_twice
+from primitives._defects.sound import GONE_DB, rows
+from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 OFFSET_S = (0.08, 2.0)
+SURE_S = 0.35
+"""A shorter silence at a film's start or end is nothing unusual."""
 CONTINUES_DB = 5.0
 """Sound that goes on where it stopped differs by less, over all bands."""
 LONGEST_S = 30.0
+LATER_DB = 0.15
+"""What a break counts less for each second that it comes later."""
+PICTURE_NOISE = 0.3
+"""Grey levels by which a picture that is shown again differs after coding."""
 
 
 def find_desync(tracks: FilmTracks) -> list[Finding]:
-    """A constant offset from silence at the start; a window from silence within."""
+    """A constant offset from silence at either end; a window from silence within, or from sound that is heard twice."""
     sound = tracks.sound
     if sound is None or tracks.picture is None or len(sound) < rows(3.0):
         return []
     gone = sound.level_db < GONE_DB
     found = []
+    again = said_twice(sound)
+    if again is not None and again.ratio > 0 and not _seen_twice(tracks.picture, again):
+        end = _skip(sound, again.first + again.lag)
+        found.append(_finding(sound, again.first * HOP_S, end * HOP_S, again.ratio, again.lag * HOP_S))
     for first, last in runs(gone):
         offset_s = (last - first) * HOP_S
-        if not OFFSET_S[0] <= offset_s <= OFFSET_S[1] or last > len(sound) - rows(0.5):
+        if not OFFSET_S[0] <= offset_s <= OFFSET_S[1]:
             continue
         elsewhere = float(np.delete(gone, np.s_[first:last]).mean())
         if first <= 2:
-            ratio = _abrupt_start(sound, last) * float(np.exp(-8 * elsewhere))
+            ratio = _under_way(sound, last, len(sound)) * _usual(offset_s, elsewhere)
             found.append(_finding(sound, 0.0, tracks.duration_s, ratio, offset_s))
+        elif last >= len(sound) - 2:
+            ratio = _under_way(sound, 0, first) * _usual(offset_s, elsewhere)
+            found.append(_finding(sound, 0.0, tracks.duration_s, ratio, -offset_s))
+        elif _held(tracks.picture, first, last):
+            continue
         elif is_loud(sound, first, last) and (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
             end = _skip(sound, last)
             ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
@@ -38,17 +56,42 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
     return found
 
 
+def _seen_twice(picture: PictureTrack, again: Again) -> bool:
+    """Whether the pictures play again with the sound: then a stretch was repeated, and nothing is late."""
+    first, last = (picture.frame_at(row * HOP_S) for row in (again.first, again.first + again.lag))
+    by = last - first
+    near = range(max(1, by - 4), by + 5)
+    frames = np.arange(max(first, near.stop), last)
+    if len(frames) < 3:
+        return False
+    apart = {lag: float(np.abs(picture.flat[frames] - picture.flat[frames - lag]).mean()) for lag in near}
+    best = min(apart[lag] for lag in near if abs(lag - by) <= 1)
+    return best + PICTURE_NOISE < 0.75 * (min(apart[near[0]], apart[near[-1]]) + PICTURE_NOISE)
+
+
+def _held(picture: PictureTrack, first: int, last: int) -> bool:
+    """Whether the picture stands still while there is no sound: then the film stopped, and nothing is late."""
+    frames = slice(*(picture.frame_at(row * HOP_S) for row in (first, last)))
+    still = still_frames(picture)[frames]
+    return len(still) > 2 and float(still.mean()) > 0.6
+
+
 def is_loud(sound: SoundTrack, first: int, last: int) -> bool:
     """Whether sound was cut off: a pause is quiet on both sides."""
     return beside_db(sound, first, last) > quiet_db(sound) + EVEN_DB
 
 
-def _abrupt_start(sound: SoundTrack, row: int) -> float:
-    """Sound that sets in at once from nothing was under way already."""
+def _under_way(sound: SoundTrack, first: int, last: int) -> float:
+    """Sound that sets in at once, or breaks off at once, was under way already, or not over."""
     loud = float(np.quantile(sound.level_db, 0.9))
-    starts = float(np.max(sound.level_db[row : row + rows(0.05)]))
-    ends = float(np.max(sound.level_db[-rows(0.15) :]))
+    starts = float(np.max(sound.level_db[first : first + rows(0.05)]))
+    ends = float(np.max(sound.level_db[last - rows(0.15) : last]))
     return 0.4 + 0.5 * (starts > loud - 35) + 0.4 * (ends > loud - 35)
+
+
+def _usual(offset_s: float, elsewhere: float) -> float:
+    """Many films begin or end with a short silence; and some are silent often."""
+    return min(1.0, offset_s / SURE_S) * float(np.exp(-8 * elsewhere))
 
 
 def _gap_db(bands: Values, first: int, last: int) -> float:
@@ -68,7 +111,7 @@ def _skip(sound: SoundTrack, row: int) -> int:
     at = np.arange(low, high)
     jump = np.abs(bands[at + 1] + bands[at + 2] - bands[at - 1] - bands[at - 2]).mean(axis=1) / 2
     around = np.abs(bands[at - 1] + bands[at - 2] - bands[at - 4] - bands[at - 5]).mean(axis=1) / 2
-    return int(at[np.argmax(jump - around)])
+    return int(at[np.argmax(jump - around - LATER_DB * (at - row) * HOP_S)])
 
 
 def _finding(sound: SoundTrack, start_s: float, end_s: float, ratio: float, offset_s: float) -> Finding:

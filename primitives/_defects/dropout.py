@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, confidence, runs
-from primitives._defects.sound import rows
+from primitives._defects.sound import GONE_DB, rows
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
-GONE_DB = -85.0
-"""Below that nothing was recorded, whatever the coder adds."""
 SHORTEST_S = 0.05
 BESIDE_S = 0.15
+BEFORE = 0.5
 QUIET_DB, EVEN_DB = 28.0, 7.0
 """Sound so far below the film's loud parts may end by itself; what is cut off stands above that by EVEN_DB."""
 
@@ -29,7 +28,9 @@ def find_dropouts(tracks: FilmTracks) -> list[Finding]:
         beside = beside_db(sound, first, last)
         elsewhere = np.delete(gone, np.s_[first:last])
         often = float(elsewhere.mean()) if len(elsewhere) else 0.0
-        ratio = min(4.0, (beside - quiet_db(sound)) / EVEN_DB) * float(np.exp(-4 * often))
+        # Sound may well set in at once, but seldom breaks off so: the side before a gap tells more.
+        over_db = max(beside - quiet_db(sound), BEFORE * (side_db(sound, first) - quiet_db(sound)))
+        ratio = min(4.0, over_db / EVEN_DB) * float(np.exp(-4 * often))
         found.append(
             Finding(
                 "dropout",
@@ -49,7 +50,10 @@ def quiet_db(sound: SoundTrack) -> float:
 
 
 def beside_db(sound: SoundTrack, first: int, last: int) -> float:
-    """The level right beside a gap, on its quieter side. The coder smears an edge: the loudest rows tell."""
-    reach = rows(BESIDE_S)
-    sides = sound.level_db[max(0, first - reach) : first], sound.level_db[last : last + reach]
-    return min(float(np.quantile(side, 0.8)) for side in sides)
+    """The level right beside a gap, on its quieter side."""
+    return min(side_db(sound, first), side_db(sound, last + rows(BESIDE_S)))
+
+
+def side_db(sound: SoundTrack, row: int) -> float:
+    """The level right before a row. The coder smears an edge: the loudest rows tell."""
+    return float(np.quantile(sound.level_db[max(0, row - rows(BESIDE_S)) : row], 0.8))

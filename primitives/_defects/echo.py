@@ -14,7 +14,7 @@ FALL_S = 0.06
 RANGE_DB = 65.0
 """What lies further below the loudest is floor, not decay."""
 SHORTEST_S, LONGEST_S = 1.5, 30.0
-EVEN = 1.0
+EVEN = 0.8
 _STRIDE, _POOL = 2, 5
 _GRID_S = _STRIDE * _POOL * HOP_S
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._defects.common import Curve, Finding, Values, confidence, step_window
-from primitives._defects.sound import exact_ends, low, pooled, rows
+from primitives._defects.sound import exact_ends, low, pooled, rows, sounding
 from primitives._tracks import HOP_S, FilmTracks
 
 LOWEST_DB = -85.0
@@ -15,7 +15,8 @@ EDGE_S = 0.3
 EDGE_DB = 3.0
 SHORTEST_S, LONGEST_S = 1.0, 60.0
 LONGER = 0.35
-BESIDE_S = 0.8
+BESIDE_S, LEAST_S = 0.8, 0.3
+"""Sound beside a stretch that it is held against, and how much of it there must be."""
 ABRUPT_DB = 5.0
 EVEN_DB = 3.5
 """By how much the floor must stay lifted."""
@@ -31,7 +32,7 @@ def find_noise(tracks: FilmTracks) -> list[Finding]:
     sound = tracks.sound
     if sound is None or len(sound) < rows(3 * SHORTEST_S):
         return []
-    bands = np.maximum(sound.bands_db, LOWEST_DB)
+    bands = np.maximum(sounding(sound), LOWEST_DB)
     floor = low(bands, _PERCENT, EDGE_S)
     half = rows(EDGE_S) // 2 + 2
     steps = np.zeros_like(floor)
@@ -95,8 +96,8 @@ def _held(floor: Values, up: int, downs: NDArray[np.intp], half: int) -> Values:
     The bands that are lifted most count; unsteady floors count less and longer stretches more.
     """
     before = floor[max(0, up - half - rows(BESIDE_S)) : max(0, up - half)]
-    if not len(downs) or not len(before):
-        return np.zeros(0)
+    if not len(downs) or len(before) < rows(LEAST_S):
+        return np.full(len(downs), -np.inf)
     inside = floor[up + half : downs[-1] - half : _STRIDE]
     lowest = np.minimum.accumulate(inside, axis=0)
     count = np.arange(1, len(inside) + 1)[:, None]
@@ -107,7 +108,7 @@ def _held(floor: Values, up: int, downs: NDArray[np.intp], half: int) -> Values:
     for place, down in enumerate(downs):
         after = floor[down + half : down + half + rows(BESIDE_S)]
         at = min((int(down) - 2 * half - up) // _STRIDE, len(inside) - 1)
-        if not len(after) or at < 0:
+        if len(after) < rows(LEAST_S) or at < 0:
             continue
         lift = lowest[at] - np.maximum(lowest_before, np.quantile(after, 0.1, axis=0))
         used = np.argsort(-lift)[: round(_USED * len(lift))]

@@ -2,7 +2,7 @@
 
 Of `before | B | A | after` each join is a break, but `before` goes on in A, A in B and B in what comes after. Of
 `before | B | between | A | after` the same holds for four joins. Cutting back and forth between two scenes fits the
-frames of some joins, never of all.
+frames of some joins, never of all. Whole shots that changed places are told by their sound.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from primitives._defects.common import Curve, Finding, Values, confidence
+from primitives._defects.order_heard import heard_ratio
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 MOST_JOINS = 60
@@ -38,7 +39,11 @@ def find_out_of_order(tracks: FilmTracks) -> list[Finding]:
     for start_s in np.arange(0.0, max(float(picture.times_s[-1]) - LONGEST_S, 0.1), LONGEST_S):
         part = range(picture.frame_at(float(start_s)), picture.frame_at(float(start_s) + 2 * LONGEST_S) + 1)
         strongest = sorted((n for n in strengths if n in part), key=lambda n: -strengths[n])[:MOST_JOINS]
-        for finding in _best(picture, tracks.sound, strongest):
+        sets = [_best(picture, tracks.sound, strongest)]
+        if tracks.sound is not None:
+            cuts = [n for n in picture.cuts if n in part]
+            sets += [heard_ratio(picture, tracks.sound, cuts, order) for order in (MOVED, SWAPPED)]
+        for finding in _findings(picture, *max(sets, key=lambda one: one[0])):
             if not any(finding.overlap(other) > 0.5 for other in found):
                 found.append(finding)
     return found
@@ -53,7 +58,8 @@ def _breaks(picture: PictureTrack) -> dict[int, float]:
     return {n: float(moved[n] / (4 + usual[n])) for n in jumps if 2 < n < len(picture) - 2}
 
 
-def _best(picture: PictureTrack, sound: SoundTrack | None, strongest: Sequence[int]) -> list[Finding]:
+def _best(picture: PictureTrack, sound: SoundTrack | None, strongest: Sequence[int]) -> tuple[float, list[int]]:
+    """How much more likely than not another order heals some joins, and these."""
     best: tuple[float, list[int]] = (0.0, [])
     for order, most in ((MOVED, MOST_JOINS), (SWAPPED, MOST_JOINS // 2)):
         joins = sorted(strongest[:most])
@@ -70,7 +76,7 @@ def _best(picture: PictureTrack, sound: SoundTrack | None, strongest: Sequence[i
         place = np.unravel_index(int(np.argmax(scores)), scores.shape)
         if scores[place] > best[0]:
             best = (float(scores[place]), [joins[int(n)] for n in place])
-    return _findings(picture, *best[::-1]) if best[1] else []
+    return best[0] / EVEN, best[1]
 
 
 def _gains(picture: PictureTrack, sound: SoundTrack | None, joins: Sequence[int]) -> Values:
@@ -94,22 +100,28 @@ def _course(flat: Values, last: int, before: int) -> Values:
     return np.asarray(flat[last] + 0.5 * (flat[last] - flat[before]))
 
 
-def _findings(picture: PictureTrack, joins: Sequence[int], score: float) -> list[Finding]:
+def _findings(picture: PictureTrack, ratio: float, joins: Sequence[int]) -> list[Finding]:
+    if not joins:
+        return []
     times = [float(picture.times_s[n]) for n in joins]
     curve = Curve("jump from frame to frame, grey levels", picture.times_s[:-1], picture.moved)
-    sure = confidence(score / EVEN)
+    sure, healed = confidence(ratio), round(ratio, 2)
     if len(joins) == len(MOVED):
-        evidence = {"belongs_at_s": round(times[2], 3), "healed": round(score, 2)}
+        evidence = {"belongs_at_s": round(times[2], 3), "healed": healed}
         return [Finding("out_of_order", times[0], times[1], sure, evidence, curve)]
-    pairs = (times[0], times[1], times[2]), (times[2], times[3], times[0])
+    pairs = (*times[:2], *times[2:]), (*times[2:], *times[:2])
     return [
         Finding(
             "out_of_order",
             start,
             end,
             sure,
-            {"trades_places_with_s": round(other, 3), "healed": round(score, 2)},
+            {
+                "trades_places_with_s": round(other_start, 3),
+                "trades_places_until_s": round(other_end, 3),
+                "healed": healed,
+            },
             curve,
         )
-        for start, end, other in pairs
+        for start, end, other_start, other_end in pairs
     ]

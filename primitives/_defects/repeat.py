@@ -24,12 +24,14 @@ _PICTURE_NOISE, _SOUND_NOISE = 0.2, 1.0
 _BESIDE = 3
 _COST = 0.4
 """What a frame must say for a lag, in natural logarithms, to belong to the copy."""
+_MOST = 20
+"""Copies that are looked at in each stretch of film: several lags find the same one."""
 _EVEN = 10.0
 """What all frames together must say at least."""
 
 
 def find_repeats(tracks: FilmTracks) -> list[Finding]:
-    """The best second copy in each stretch of film, if it is good enough."""
+    """The best second copies in each stretch of film, if they are good enough."""
     picture = tracks.picture
     if picture is None or len(picture) < 20:
         return []
@@ -38,9 +40,9 @@ def find_repeats(tracks: FilmTracks) -> list[Finding]:
     sound = _sound_rows(picture, tracks.sound) if tracks.sound is not None else None
     still = still_frames(picture) | (picture.bright < 24)
     for part in _parts(picture):
-        candidate = _best(picture, vectors, sound, still, part)
-        if candidate is not None and not any(candidate.overlap(other) > 0.5 for other in found):
-            found.append(candidate)
+        for candidate in _best(picture, vectors, sound, still, part):
+            if not any(candidate.overlap(other) > 0 for other in found):
+                found.append(candidate)
     return found
 
 
@@ -80,34 +82,41 @@ def _distances(rows: Values, lags: range) -> Values:
 
 def _best(
     picture: PictureTrack, vectors: Values, sound: Values | None, still: NDArray[np.bool_], part: range
-) -> Finding | None:
+) -> list[Finding]:
+    """The best copy at each lag, those that all frames together say most for first."""
     here = slice(part.start, part.stop)
     lags = range(
         max(2 * _BESIDE, round(SHORTEST_S * picture.fps) - _BESIDE),
         min(len(part) - 1, round(LONGEST_LAG_S * picture.fps)),
     )
     if len(lags) < 10:
-        return None
+        return []
     seen = _speaks(_distances(vectors[here], lags), _PICTURE_NOISE)
     heard = _speaks(_distances(sound[here], lags), _SOUND_NOISE) if sound is not None else np.zeros_like(seen)
     moving = np.where(still[here], 0.2, 1.0)
     evidence = _PICTURE_SHARE * seen * moving + _SOUND_SHARE * heard - _COST * np.maximum(moving, 0.5)
-    best: tuple[float, int, int, int] | None = None
+    copies: list[tuple[float, int, int, int]] = []
     for place, lag in enumerate(lags):
         total, first, last = best_stretch(evidence[place, lag:])
         # Two copies do not overlap; and the second follows the first, or nearly.
         if last - first > lag:
             first = last - lag
             total = float(evidence[place, lag + first : lag + last].sum())
-        if last - first >= max(SHORTEST_S * picture.fps, 0.8 * lag) and (best is None or total > best[0]):
-            best = (total, first + lag, last + lag, place)
-    if best is None:
-        return None
-    total, first, last, place = best
-    lag = lags[place]
-    share = slice(first, last)
-    ratio = total / _EVEN * min(1.0, float(np.median(seen[place, share] + heard[place, share])) / 1.2)
-    start, end = part.start + first, part.start + last
+        if last - first >= max(SHORTEST_S * picture.fps, 0.8 * lag):
+            copies.append((total, first + lag, last + lag, place))
+    copies.sort(reverse=True)
+    return [
+        _finding(picture, part, lags[place], (seen[place], heard[place]), total, slice(first, last))
+        for total, first, last, place in copies[:_MOST]
+    ]
+
+
+def _finding(
+    picture: PictureTrack, part: range, lag: int, speaks: tuple[Values, Values], total: float, share: slice
+) -> Finding:
+    seen, heard = speaks
+    ratio = total / _EVEN * min(1.0, float(np.median(seen[share] + heard[share])) / 1.2)
+    start, end = part.start + share.start, part.start + share.stop
     return Finding(
         "repeat",
         float(picture.times_s[start]),
@@ -115,10 +124,10 @@ def _best(
         confidence(ratio),
         {
             "lag_s": round(float(picture.times_s[start] - picture.times_s[start - lag]), 3),
-            "picture_likeness": round(float(seen[place, share].mean()), 2),
-            "sound_likeness": round(float(heard[place, share].mean()), 2),
+            "picture_likeness": round(float(seen[share].mean()), 2),
+            "sound_likeness": round(float(heard[share].mean()), 2),
         },
-        Curve("likeness to the film one lag before", picture.times_s[here][: len(part)], (seen + heard)[place]),
+        Curve("likeness to the film one lag before", picture.times_s[part.start : part.stop], seen + heard),
     )
 
 

@@ -40,8 +40,8 @@ SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
 """What can be found, and by which search."""
 EXPLAINS: dict[str, tuple[str, ...]] = {
     "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
-    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level"),
-    "repeat": ("colour", "blur", "softness", "noise", "level"),
+    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "desync"),
+    "repeat": ("colour", "blur", "softness", "noise", "level", "desync"),
     "out_of_order": ("colour", "noise", "level"),
     "clipping": ("noise", "level", "echo"),
     "desync": ("dropout", "noise", "level"),
@@ -50,6 +50,8 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
+SURER = {("clipping", "level"): 0.6, ("repeat", "desync"): 0.6}
+"""How sure the explanation must be against what it explains, where that is not nearly as sure."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
 AT_CUTS = (1.0, 0.7, 0.35)
@@ -78,10 +80,17 @@ def _beside_cuts(finding: Finding, tracks: FilmTracks) -> Finding:
 def _explained(finding: Finding, others: list[Finding]) -> bool:
     return any(
         finding.kind in EXPLAINS.get(other.kind, ())
-        and finding.overlap(other) > 0.5
-        and other.confidence >= 0.85 * finding.confidence
+        and _covers(other, finding)
+        and other.confidence >= SURER.get((other.kind, finding.kind), 0.85) * finding.confidence
         for other in others
     ) or any(
         other.kind == finding.kind and other.confidence > finding.confidence and finding.overlap(other) > 0.5
         for other in others
     )
+
+
+def _covers(other: Finding, finding: Finding) -> bool:
+    """Whether one finding lies in the other for the most part; of late sound only the start is known."""
+    if finding.kind == "desync":
+        return other.start_s - CUT_S <= finding.start_s < other.end_s
+    return finding.covered_by(other) > 0.5

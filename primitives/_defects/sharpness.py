@@ -40,7 +40,7 @@ def find_sharpness(tracks: FilmTracks) -> list[Finding]:
                 "blur" if slope < BLURRED else "softness",
                 float(picture.times_s[pair.first.frame]),
                 float(picture.times_s[pair.last.frame]),
-                confidence(0.9 * pair.strength_over(picture.fps)),
+                confidence(1.1 * pair.strength_over(picture.fps)),
                 {"detail_lost_octaves": round(float(loss[0]), 2), "left_slope_octaves": round(slope, 2)},
                 Curve("fine against coarse detail, octaves", picture.times_s[:-1], track[:, 0]),
             )

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import percentile_filter
 
-from primitives._defects.common import Values
+from primitives._defects.common import Values, runs
 from primitives._tracks import HOP_S, SoundTrack
 
 ACTIVE_DB = 25.0
+GONE_DB = -85.0
+"""Below that nothing was recorded, whatever the coder adds."""
 _BINS, _BIN_DB = 64, 2.0
 
 
@@ -64,6 +66,17 @@ def _turn(speaks: Values) -> int:
     """Where rows begin to speak for the window: the tail with the largest sum."""
     tails = np.concatenate((np.cumsum(speaks[::-1])[::-1], [0.0]))
     return int(np.argmax(tails))
+
+
+def sounding(sound: SoundTrack) -> Values:
+    """The bands' levels; in a gap what was heard before it is heard backwards, so that it has no edges."""
+    bands = sound.bands_db.copy()
+    for first, last in runs(sound.level_db < GONE_DB):
+        if first:
+            bands[first:last] = bands[first - 1 - np.arange(last - first) % first]
+        elif last < len(bands):
+            bands[:last] = bands[last + np.arange(last)[::-1] % (len(bands) - last)]
+    return bands
 
 
 def active(sound: SoundTrack) -> NDArray[np.bool_]:

@@ -203,6 +203,65 @@ def test_silence_before_sound_that_goes_on_where_it_stopped_is_late_sound() -> N
     assert found[0].evidence["sound_late_s"] == pytest.approx(0.5, abs=0.02)
 
 
+def test_sound_that_breaks_off_before_the_film_ends_is_early() -> None:
+    levels = -30 + np.random.default_rng(5).normal(0, 3, (FRAMES * 4, BANDS))
+    levels[-60:] = FLOOR_DB
+    found = first_of(film(moving_picture(), sound_of(levels, np.full(FRAMES * 4, 5.0))))
+    assert (found.kind, found.start_s, found.end_s) == ("desync", 0.0, FRAMES / FPS)
+    assert found.evidence["sound_late_s"] == pytest.approx(-0.6, abs=0.02)
+
+
+def heard_twice(sound: SoundTrack, row: int, lag: int) -> SoundTrack:
+    levels = np.concatenate((sound.bands_db[:row], sound.bands_db[row - lag : row], sound.bands_db[row:-lag]))
+    return sound_of(levels, sound.crest_db)
+
+
+def test_sound_that_plays_twice_under_pictures_that_do_not_is_late() -> None:
+    found = first_of(film(moving_picture(), heard_twice(speech(), 800, 60)))
+    assert found.kind == "desync" and found.start_s == pytest.approx(8.0, abs=0.02)
+    assert found.evidence["sound_late_s"] == pytest.approx(0.6, abs=0.011)
+
+
+def test_sound_and_pictures_that_play_twice_are_a_repeat_and_nothing_is_late() -> None:
+    picture = moving_picture()
+    order = np.array([*range(200), *range(185, FRAMES - 15)])
+    found = find_all(film(changed(picture, cells=picture.cells[order]), heard_twice(speech(), 800, 60)))
+    assert [(one.kind, one.start_s) for one in found] == [("repeat", 8.0)]
+
+
+def test_every_second_copy_is_found() -> None:
+    picture = moving_picture()
+    order = np.array([*range(150), *range(130, 320), *range(290, FRAMES - 50)])
+    found = find_all(film(changed(picture, cells=picture.cells[order]), None), ["repeat"])
+    assert sorted((one.start_s, one.end_s) for one in found) == [(6.0, 6.8), (13.6, 14.8)]
+
+
+def test_a_grade_that_ends_at_a_cut_is_found_by_its_one_step() -> None:
+    picture = moving_picture()
+    cells = picture.cells.astype(np.float32)
+    cells[WINDOW.stop :] = cells[WINDOW.stop :, ::-1]  # another scene
+    cells[WINDOW, 1] += 9
+    cells[WINDOW, 2] -= 8
+    cut = Transition("cut", WINDOW.stop, WINDOW.stop, WINDOW.stop, 0.9)
+    graded = np.rint(np.clip(cells, 0, 255)).astype(np.uint8)
+    found = find_all(film(dataclasses.replace(picture, cells=graded, changes=(cut,)), None), ["colour"])
+    is_the_window(found[0], "colour")
+
+
+def test_moments_with_the_same_peaks_are_clipping_though_crests_still_stand_out() -> None:
+    sound = speech()
+    peaks = sound.peak_db + np.random.default_rng(4).normal(0, 3, len(sound)).astype(np.float32)
+    rows = slice(WINDOW.start * 4, WINDOW.stop * 4)
+    peaks[rows] = np.minimum(peaks[rows] + 12, np.quantile(peaks[rows] + 12, 0.75))
+    found = find_all(film(None, dataclasses.replace(sound, peak_db=peaks)), ["clipping"])
+    assert found[0].start_s == pytest.approx(8.0, abs=0.5) and found[0].end_s == pytest.approx(11.0, abs=0.5)
+
+
+def test_a_short_window_does_not_explain_a_long_one_away() -> None:
+    long, short = Finding("echo", 2.0, 9.0, 0.8), Finding("noise", 3.0, 4.0, 0.9)
+    assert (long.covered_by(short), short.covered_by(long)) == (pytest.approx(1 / 7), 1.0)
+
+
 def test_every_kind_has_a_search_and_an_advice() -> None:
     assert {kind for kinds, _ in SEARCHES for kind in kinds} == set(KINDS)
     for kind in KINDS:

@@ -139,7 +139,9 @@ def _reorder(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
 def _move(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
     """A stretch goes to where it continues what is there; it and what it had pushed away are the diagnosis."""
     to_s = suspect.evidence.get("belongs_at_s")
-    if to_s is None or suspect.start_s < to_s < suspect.end_s:
+    if to_s is None:
+        return _trade(tools, film, suspect)
+    if suspect.start_s < to_s < suspect.end_s:
         return None
     here, there = Span(suspect.start_s, suspect.end_s), Span(suspect.end_s, to_s)
     if to_s <= suspect.start_s:
@@ -148,6 +150,19 @@ def _move(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
     step_s = 0.5 / film.fps
     kept = [span for span in order if span.length_s > step_s]
     return _reorder(tools, film, Suspect("order", here.start_s, there.end_s, 1.0, kept, [here, there]))
+
+
+def _trade(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
+    """Two stretches go into each other's place."""
+    start_s, end_s = (suspect.evidence.get(f"trades_places_{word}_s") for word in ("with", "until"))
+    if start_s is None or end_s is None:
+        return None
+    pair = sorted((Span(suspect.start_s, suspect.end_s), Span(start_s, end_s)), key=lambda span: span.start_s)
+    here, there = pair
+    between = Span(here.end_s, there.start_s)
+    order = [Span(0.0, here.start_s), there, between, here, Span(there.end_s, film.duration_s)]
+    kept = [span for span in order if span.length_s > 0.5 / film.fps]
+    return _reorder(tools, film, Suspect("order", here.start_s, there.end_s, 1.0, kept, pair))
 
 
 # ---- picture
@@ -209,12 +224,18 @@ def _declip(tools: Tools, film: Watched, _: Suspect) -> Repaired:
     return Repaired(data["output"], [finding("clipping", Span(data["start_s"], data["end_s"]))], [], told)
 
 
-def _retime(tools: Tools, film: Watched, suspect: Suspect) -> Repaired:
+def _retime(tools: Tools, film: Watched, suspect: Suspect) -> Repaired | None:
     """Sound out of step, for a while or all along."""
     window = _window(film, suspect)
     if suspect.end_s - suspect.start_s >= WHOLE_SHARE * film.duration_s:
         window = {"path": film.path, "output": output_of(film)}
-    data = tools.call("restore_audio", **window, kind="retime").data
+    reply = tools.try_call("restore_audio", **window, kind="retime")
+    if reply.is_error and (late_s := suspect.evidence.get("sound_late_s")):
+        # What the sound alone does not tell the one tool, the other has seen, to a hundredth of a second.
+        reply = tools.try_call("restore_audio", **window, kind="retime", amount=late_s)
+    if reply.is_error:
+        return None
+    data = reply.data
     told = f"Sound put back into step: {data['method']}, {data['figures']}."
     return Repaired(data["output"], [finding("sound out of sync", suspect)], [], told)
 
