@@ -20,6 +20,7 @@ _ROOT = Path("/sys/fs/cgroup")
 _PARENT = "avb-mcp"
 _JOIN = 'for group in $AVB_GROUPS; do echo $$ > "$group/cgroup.procs" || exit 125; done; unset AVB_GROUPS; exec "$@"'
 _LEAVE_S = 5.0
+_STALE_S = 600.0
 _EVENTS = (
     ("processes", "pids.events", "max"),
     ("memory", "memory.events", "oom_kill"),
@@ -40,8 +41,8 @@ class Groups:
         names = " ".join(str(folder) for folder in self.folders)
         return ("/usr/bin/env", f"AVB_GROUPS={names}", "/bin/sh", "-c", _JOIN, "sh", *argv)
 
-    def kill(self) -> int:
-        """End every process that is left in the groups, also one that has thrown its mark away; how many there were."""
+    def kill(self) -> set[int]:
+        """End every process that is left in the groups, also one that has thrown its mark away; which there were."""
         found: set[int] = set()
         for folder in self.folders:
             with suppress(OSError, ValueError):
@@ -49,7 +50,7 @@ class Groups:
         for pid in found:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return len(found)
+        return found
 
     def hits(self) -> dict[str, int]:
         """How often the kernel refused a process or ended one for its memory, where it did."""
@@ -96,7 +97,17 @@ def _make(controller: str, mark: str) -> Path:
             (level / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
     folder = base / _PARENT / mark
     folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder.parent)
     return folder
+
+
+def _sweep(parent: Path) -> None:
+    """Remove groups that a killed run has left: old ones, which the kernel lets go only when nobody is in them."""
+    now = time.time()
+    for folder in parent.iterdir():
+        with suppress(OSError):
+            if folder.is_dir() and now - folder.stat().st_mtime > _STALE_S:
+                folder.rmdir()
 
 
 def _remove(folder: Path) -> None:

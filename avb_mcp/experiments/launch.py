@@ -61,7 +61,7 @@ def launch(job: Launch, stop: threading.Event) -> Exit:
             reason = _attend(process, job, watch, stop)
         finally:
             _end(process, gently=reason == "")
-            survivors = kill_marked(job.mark) + groups.kill()
+            survivors = kill_marked(job.mark) | groups.kill()
         hits = groups.hits()
     code = process.returncode
     if not reason and code != 0 and "memory" in hits:
@@ -74,7 +74,7 @@ def launch(job: Launch, stop: threading.Event) -> Exit:
         cpu_s=round(watch.cpu_s, 2),
         peak_memory_mb=round(watch.peak_bytes / 1e6, 1),
         peak_processes=watch.peak_count,
-        survivors_killed=survivors,
+        survivors_killed=len(survivors),
         refused=hits,
     )
 

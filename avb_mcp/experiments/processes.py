@@ -69,8 +69,8 @@ def descendants(first: int) -> list[int]:
     return found
 
 
-def kill_marked(mark: str) -> int:
-    """Kill every marked process, again and again until none is left; how many there were at first."""
+def kill_marked(mark: str) -> set[int]:
+    """Kill every marked process, again and again until none is left; which there were at first."""
     first = marked(mark)
     left, deadline = first, time.monotonic() + _KILL_PATIENCE_S
     while left and time.monotonic() < deadline:
@@ -79,7 +79,7 @@ def kill_marked(mark: str) -> int:
                 os.kill(pid, signal.SIGKILL)
         time.sleep(_KILL_POLL_S)
         left = marked(mark)
-    return len(first)
+    return set(first)
 
 
 def _used(pid: int) -> tuple[int, tuple[int, int], float]:

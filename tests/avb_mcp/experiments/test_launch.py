@@ -51,7 +51,8 @@ def test_a_program_that_hangs_and_ignores_the_request_to_end_is_ended(tmp_path: 
 
 
 def test_a_process_that_left_its_parent_and_its_group_does_not_stay(tmp_path: Path) -> None:
-    ended, _ = _run(tmp_path, "sh", "-c", "setsid sleep 300 >/dev/null 2>&1 & exit 0")
+    leave = "setsid sh -c 'touch left; exec sleep 300' >/dev/null 2>&1 & until [ -e left ]; do :; done; exit 0"
+    ended, _ = _run(tmp_path, "sh", "-c", leave)
 
     assert (ended.code, ended.survivors_killed) == (0, 1)
 
