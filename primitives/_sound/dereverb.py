@@ -18,7 +18,7 @@ from primitives._sound.common import Floats, Spectra, erb_bands, fitted, resampl
 
 _RATE_HZ = 16_000
 _SPECTRA = Spectra(512, 128)
-_TAPS, _DELAY, _ROUNDS = 20, 3, 3
+_TAPS, _DELAY, _ROUNDS = 30, 3, 5
 _LATE_S = 0.032
 _SMOOTH = 0.2
 _SHORTEST_S, _LONGEST_S = 0.3, 2.0
@@ -70,9 +70,7 @@ def _predicted_out(bins: NDArray[np.complex128], check: Callable[[], None]) -> N
     return made
 
 
-def late_subtracted(
-    mono: Floats, rate_hz: int, room_s: float, strength: float = 1.5, floor_db: float = -20.0
-) -> NDArray[np.float64]:
+def late_subtracted(mono: Floats, rate_hz: int, room_s: float, strength: float, floor_db: float) -> NDArray[np.float64]:
     """What an exponential decay leaves of earlier sound, subtracted bin by bin."""
     hop = max(1, round(0.008 * rate_hz))
     spectra = Spectra(4 * hop, hop)

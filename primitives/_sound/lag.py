@@ -49,16 +49,21 @@ def best_match(piece: Floats, around: Floats) -> tuple[int, float]:
 
 
 def against_reference(sound: Floats, reference: Floats, rate_hz: int, max_lag_s: float = MAX_LAG_S) -> Lag | None:
-    """The lag of a whole stretch: the median over its loud seconds that agree with the reference somewhere."""
+    """The lag of a whole stretch: the median over its loud seconds that agree with the reference somewhere.
+
+    Its likeness is that of these seconds, by the share of all loud seconds that have this lag: a single one may agree
+    by chance.
+    """
     ours, theirs = resampled(sound, rate_hz, RATE_HZ), resampled(reference, rate_hz, RATE_HZ)
     reach, size = round(max_lag_s * RATE_HZ), RATE_HZ
     padded = np.pad(theirs, reach)
     loud = float(np.sqrt(np.mean(ours**2))) * 0.3
-    lags, likenesses = [], []
+    lags, likenesses, heard = [], [], 0
     for at in range(0, min(len(ours), len(theirs)) - size + 1, size):
         piece = ours[at : at + size]
         if np.sqrt(np.mean(piece**2)) < max(loud, 1e-5):
             continue
+        heard += 1
         place, likeness = best_match(piece, padded[at : at + size + 2 * reach])
         if likeness >= ALIKE:
             lags.append(reach - place)
@@ -66,7 +71,7 @@ def against_reference(sound: Floats, reference: Floats, rate_hz: int, max_lag_s:
     if not lags:
         return None
     middle = float(np.median(lags))
-    agreeing = float(np.mean(np.abs(np.array(lags) - middle) < 0.02 * RATE_HZ))
+    agreeing = float(np.sum(np.abs(np.array(lags) - middle) < 0.02 * RATE_HZ)) / heard
     return Lag(middle / RATE_HZ, float(np.median(likenesses)) * agreeing, "compared with the reference")
 
 

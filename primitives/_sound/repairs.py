@@ -27,7 +27,7 @@ ECHO_DB = -23.0
 """What prediction takes away, against the sound: below this there is no room in it."""
 STRONG_ECHO_DB = -16.8
 """From here on the rest of the room is subtracted too."""
-LATE_ROOM_S, LATE_STRENGTH = 0.6, 0.5
+LATE_ROOM_S, LATE_STRENGTH, LATE_FLOOR_DB = 0.6, 1.0, -10.0
 TOO_LOUD_DB = -2.0
 LEAST_GAIN_DB = 1.0
 Check = Callable[[], None]
@@ -94,9 +94,7 @@ def plan_dereverb(sample: Floats, beside: Floats, rate_hz: int, strength: float,
 
     def dry(channel: Floats) -> Floats:
         made = predicted_out(channel, rate_hz, check)
-        if strong:
-            made = late_subtracted(made, rate_hz, LATE_ROOM_S, LATE_STRENGTH)
-        return made
+        return late_subtracted(made, rate_hz, LATE_ROOM_S, LATE_STRENGTH, LATE_FLOOR_DB) if strong else made
 
     gain_db = min(3.0, max(0.0, rms_db(sample) - rms_db(dry(sample))))
     gain = 10 ** (gain_db / 20)
