@@ -187,9 +187,10 @@ class TextWatch:
 
 
 def roomy(part: Box, whole: Box) -> Box:
-    """A part of the picture with room around it; all of it where that saves little."""
+    """The lines of a picture around a part, in all their width, so that no text is cut; all of it where that saves
+    little."""
     room = max(_ROOM_PX, part.height)
-    wider = Box(part.left - 2 * room, part.top - room, part.right + 2 * room, part.bottom + room).common(whole)
+    wider = Box(0, part.top - room, whole.right, part.bottom + room).common(whole)
     return whole if wider.area > 0.6 * whole.area else wider
 
 
