@@ -188,7 +188,6 @@ def drawn(movement: str, direction: str | None, chance: np.random.Generator, cou
     depths = np.array([5.0, 3.0, 1.8, 1.0])
     layers = [_layer(chance, number) for number in range(len(depths))]
     speed = float(chance.uniform(0.12, 0.45))
-    """Picture heights a second that the layer at depth 2 moves, or growth a second, or turn."""
     sign = {"right": 1, "down": 1, "in": 1, "clockwise": 1}.get(direction or "", -1 if direction else 0)
     hand = _hand(chance, count / FPS)
     walk, stride = float(chance.uniform(-0.5, 0.0)), float(chance.uniform(0.1, 0.3))
@@ -275,10 +274,10 @@ def read(path: Path, start_s: float, count: int) -> list[Picture]:
     """Planar YUV 4:2:0 frames of a clip, at most 720 pixels wide."""
     found: list[Picture] = []
     with av.open(str(path)) as container:
-        for frame in container.decode(video=0):
-            if frame.time is not None and frame.time >= start_s + float(
-                container.streams.video[0].start_time or 0
-            ) * float(container.streams.video[0].time_base or 0):
+        stream = container.streams.video[0]
+        origin_s = float((stream.start_time or 0) * (stream.time_base or 0))
+        for frame in container.decode(stream):
+            if frame.time is not None and frame.time >= start_s + origin_s:
                 width = min(frame.width, 720) // 2 * 2
                 height = round(frame.height * width / frame.width) // 2 * 2
                 found.append(frame.reformat(width, height, "yuv420p").to_ndarray())

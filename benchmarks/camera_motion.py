@@ -54,7 +54,7 @@ film = Path(sys.argv[1])
 tool = by_name()[sys.argv[2]]
 tool.call({"path": film.name}, Call(Workspace(film.parent)))
 """
-IMPORTS = "import av, cv2, numpy, primitives._media.moves"
+IMPORTS = "import avb_mcp.workspace, primitives.registry, primitives._media.moves, primitives._camera.judge"
 
 
 def motion(folder: Path, path: Path, **how: object) -> ShotMotion:

@@ -55,6 +55,9 @@ class Box:
             max(self.bottom, other.bottom),
         )
 
+    def wider(self, by_px: int) -> Box:
+        return Box(self.left - by_px, self.top - by_px, self.right + by_px, self.bottom + by_px)
+
     def moved(self, right: int, down: int) -> Box:
         return Box(self.left + right, self.top + down, self.right + right, self.bottom + down)
 

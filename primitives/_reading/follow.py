@@ -25,7 +25,7 @@ _STILL = 0.7
 """Share of a box's pixels that stand still where the ground of the text does."""
 _SAME = 0.84
 _SURE = 0.8
-_ROOM_PX = 40
+_ROOM_PX, _MARGIN_PX = 40, 12
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class TextWatch:
             self._ring.popleft()
         probe = max(1, round(PROBE_S * self.fps))
         if self._seen % probe == 0:
-            self._want(self._edges.see(luma))
+            self._want_new(self._edges.see(luma), luma.shape[1])
         self._seen += 1
         for track in list(self.active):
             self._look_again(track, number, luma, bgr)
@@ -81,7 +81,23 @@ class TextWatch:
             self._whole = number
             self._search(number, luma, bgr(), whole)
         elif self._wanted is not None and apart_s >= BETWEEN_SEARCHES_S:
-            self._search(number, luma, bgr(), roomy(self._wanted, whole))
+            self._search(number, luma, bgr(), self._uncut(roomy(self._wanted, whole)))
+
+    def _want_new(self, part: Box | None, width_px: int) -> None:
+        """Edges within a text that is followed are its own: it is read again when its pixels change."""
+        if part is None:
+            return
+        if any(track.box.wider(_MARGIN_PX).common(part) == part for track in self.active):
+            self._edges.searched(part, width_px)
+        else:
+            self._want(part)
+
+    def _uncut(self, part: Box) -> Box:
+        """A part of the picture that cuts through no text that is followed."""
+        for track in self.active:
+            if part.overlap(track.box) > 0:
+                part = part.around(track.box)
+        return part
 
     def _want(self, part: Box | None) -> None:
         if part is not None:
@@ -105,7 +121,8 @@ class TextWatch:
                 continue
             rival = max(self.active, key=lambda track: track.box.overlap(line.box), default=None)
             if rival is not None and rival.box.overlap(line.box) > 0.5:
-                if same_text(rival.text, line.text) or rival.score >= line.score:
+                known = same_text(rival.text, line.text) or line.text in rival.text
+                if known or rival.score >= line.score:
                     self._better(rival, line)
                     continue
                 self._close(rival, number)
@@ -170,9 +187,10 @@ class TextWatch:
 
 
 def roomy(part: Box, whole: Box) -> Box:
-    """A part of the picture with room around it; all of it where that saves little."""
+    """The lines of a picture around a part, in all their width, so that no text is cut; all of it where that saves
+    little."""
     room = max(_ROOM_PX, part.height)
-    wider = Box(part.left - 2 * room, part.top - room, part.right + 2 * room, part.bottom + room).common(whole)
+    wider = Box(0, part.top - room, whole.right, part.bottom + room).common(whole)
     return whole if wider.area > 0.6 * whole.area else wider
 
 

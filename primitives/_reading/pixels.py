@@ -33,9 +33,9 @@ EDGES_WIDE_PX = 640
 
 
 def is_changed(now: Grey, known: Grey, watched: Mask) -> bool:
-    """Whether in some letter-wide part of a box as many watched pixels changed as a stroke has."""
+    """Whether in some part of a box half as wide as a letter as many watched pixels changed as a stroke has."""
     other = (cv2.absdiff(now, known) > OTHER) & watched
-    cells = max(1, round(now.shape[1] / max(1.0, 0.6 * now.shape[0])))
+    cells = max(1, round(now.shape[1] / max(1.0, 0.3 * now.shape[0])))
     shares = cv2.resize(other.astype(np.float32), (cells, 1), interpolation=cv2.INTER_AREA)
     return bool(shares.max() > _CELL_CHANGED)
 
