@@ -24,7 +24,7 @@ FEW = 0.9
 SURE_SHARE = 0.35
 """Films are louder and softer by themselves: what is over the even point counts so much."""
 EDGE_SIZES_S = (0.03, 0.06)
-EVEN_EDGE, EVEN_WINDOW = 1.0, 1.2
+EVEN_EDGE, EVEN_WINDOW = 1.1, 1.2
 _POOL_S, _BLOCK = 0.2, 5
 _PAIRS = 4
 
