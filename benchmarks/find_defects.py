@@ -212,8 +212,9 @@ def main() -> None:
         cpu()
         return
     print(
-        f"{options.set}: kind, films, right kind first, the same without rows that the clean clip has too, found at all, "
-        "median errors of start and end in seconds, rows of other kinds, first by strength, what the first row is called"
+        f"{options.set}: kind, films, right kind first, the same without rows that the clean clip has too, found at "
+        "all, median errors of start and end in seconds, rows of other kinds, first by strength, what the first row "
+        "is called"
     )
     own = {name: find_all(clean(options.cache, name).tracks) for name in SETS[options.set]}
     for kind in options.kinds.split(","):
