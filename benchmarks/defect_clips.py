@@ -1,7 +1,8 @@
 """The clips that `find_defects.py` breaks: which stretches of which files, under whose sound.
 
 Clips are 19 to 40 s of the shared media: whole films with their own sound, footage under read speech or music, and
-shots of several sources joined by cuts. Nothing repeats within a clip.
+shots of several sources joined by cuts. Nothing repeats within a clip, but for two of `fresh` (`windows` and `race`),
+whose sources turned out to show the same pictures again.
 """
 
 from __future__ import annotations

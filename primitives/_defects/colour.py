@@ -16,8 +16,8 @@ EASY = 1.5
 """Two steps that undo each other are seldom a film's own: so much they count for more."""
 AT_CUT = 0.45
 """How strong a grade is that ends at a cut, where only one of its steps is seen."""
-AT_END = 0.6
-"""And one that reaches to the film's own start or end, where none of its ends is like a cut."""
+AT_END = 0.27
+"""The same where it ends with the film."""
 WEIGHTS = np.array([0.6, 1.2, 1.2, 0.4, 0.7, 0.7], np.float32)
 """Light wavers by itself, colours seldom do."""
 
@@ -58,9 +58,8 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
             window, change = _to_a_cut(picture, track, step)
             length_s = float(picture.times_s[window[1]] - picture.times_s[window[0]])
             if SHORTEST_S <= length_s <= LONG_S:
-                found.append(
-                    _finding(picture, track, window, change, AT_CUT * step.strength / (1 + RIVAL * len(steps)))
-                )
+                share = AT_END if window[0] == 0 or window[1] == len(picture) else AT_CUT
+                found.append(_finding(picture, track, window, change, share * step.strength / (1 + RIVAL * len(steps))))
     return found
 
 

@@ -33,7 +33,7 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
     gone = sound.level_db < GONE_DB
     found = []
     again = said_twice(sound)
-    if again is not None and again.ratio > 0 and not _seen_twice(tracks.picture, again):
+    if again.lag and not _seen_twice(tracks.picture, again):
         end = _skip(sound, again.first + again.lag)
         found.append(_finding(sound, again.first * HOP_S, end * HOP_S, again.ratio, again.lag * HOP_S))
     for first, last in runs(gone):

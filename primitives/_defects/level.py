@@ -14,7 +14,7 @@ from primitives._defects.sound import exact_ends, pooled, rows, sounding
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 LOWEST_DB = -90.0
-SHORTEST_S, LONGEST_S = 0.8, 60.0
+SHORTEST_S, LONGEST_S = 0.8, 30.0
 LEAST_DB = 3.5
 BESIDE_S = 1.5
 COMMON = 0.35
@@ -24,7 +24,7 @@ FEW = 0.9
 SURE_SHARE = 0.35
 """Films are louder and softer by themselves: what is over the even point counts so much."""
 EDGE_SIZES_S = (0.03, 0.06)
-EVEN_EDGE, EVEN_WINDOW = 1.0, 1.2
+EVEN_EDGE, EVEN_WINDOW = 1.1, 1.2
 _POOL_S, _BLOCK = 0.2, 5
 _PAIRS = 4
 
@@ -81,6 +81,7 @@ def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
     steps = [band_steps(bands, rows(size_s)) for size_s in EDGE_SIZES_S]
     peaks = _peaks(np.max([np.abs(_alike(some)) for some in steps], axis=0))
     middles = [np.median(some, axis=1) for some in steps]
+    sums = np.concatenate(([0.0], np.cumsum(louder, dtype=np.float64)))
     pairs: list[tuple[float, int, int]] = []
     for number, first in enumerate(peaks):
         for last in peaks[number + 1 :]:
@@ -90,7 +91,7 @@ def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
             if last - first < rows(SHORTEST_S) or not any(near):
                 continue
             strength = max(_undone(some[first], some[last]) for some, good in zip(steps, near, strict=True) if good)
-            lift = float(np.sign(middles[0][first])) * _lift(louder, first, last)
+            lift = float(np.sign(middles[0][first])) * _lift(sums, first, last)
             strength *= min(1.2, max(0.75, 0.9 + 0.05 * lift)) * _rare((last - first) / len(bands))
             pairs.append((strength, first, last))
     pairs.sort(reverse=True)
@@ -119,11 +120,12 @@ def _undone(first: Values, last: Values) -> float:
     return abs(middle) / (spread + 1.5) * float(np.exp(-((left_db / (2 + 0.4 * abs(middle))) ** 2)))
 
 
-def _lift(louder: Values, first: int, last: int) -> float:
-    """How much louder than its like a window is, against what is beside it."""
-    near = rows(3.0)
-    beside = np.concatenate((louder[max(0, first - near) : first], louder[last : last + near]))
-    return float(np.mean(louder[first:last]) - np.mean(beside)) if len(beside) else 0.0
+def _lift(sums: Values, first: int, last: int) -> float:
+    """How much louder than its like a window is, against what is beside it, by running sums."""
+    start, end = max(0, first - rows(3.0)), min(len(sums) - 1, last + rows(3.0))
+    inside = sums[last] - sums[first]
+    beside = (sums[end] - sums[start] - inside) / max(1, end - start - last + first)
+    return float(inside / (last - first) - beside)
 
 
 def band_steps(bands: Values, size: int) -> Values:
@@ -146,7 +148,7 @@ def _peaks(strength: Values) -> list[int]:
     reach = rows(0.1)
     around = np.lib.stride_tricks.sliding_window_view(np.pad(strength, reach), 2 * reach + 1).max(axis=1)
     peaks = np.flatnonzero((strength >= around) & (strength > 0.3))
-    most = max(10, int(2 * len(strength) * HOP_S))
+    most = max(10, int(len(strength) * HOP_S))
     return sorted(int(n) for n in peaks[np.argsort(-strength[peaks])][:most])
 
 

@@ -35,7 +35,7 @@ class Again:
     """1 is as likely chance as not."""
 
 
-def said_twice(sound: SoundTrack) -> Again | None:
+def said_twice(sound: SoundTrack) -> Again:
     """The stretch most like the one right before it: much more than at other lags, and neither comes a third time."""
     bands = np.maximum(sound.bands_db, _FLOOR_DB).reshape(len(sound), _BANDS, -1).mean(axis=2)
     loud = active(sound)

@@ -74,7 +74,7 @@ def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> 
             change = np.median(after, axis=0) - np.median(before, axis=0)
             size = float(np.linalg.norm(change))
             near = np.concatenate((raw[max(0, place - reach) : max(0, place - 1)], raw[place + 2 : place + reach]))
-            usual = float(np.quantile(near, 0.9)) if len(near) > 3 else 0.0
+            usual = float(np.quantile(near, 0.85)) if len(near) > 3 else 0.0
             if size >= least:
                 at_once = min(1.0, float(raw[place]) / (0.7 * size))
                 strength = min(size / least, 0.5 * size / max(usual, 1e-6), STRONGEST) * at_once
