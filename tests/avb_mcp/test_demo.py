@@ -76,4 +76,4 @@ def test_the_page_shows_the_scores_the_brief_and_the_film_that_was_handed_in(pag
     assert "Repurpose" in page and "oracle" in page and "1.00" in page and "0.00" in page
     assert "Make a short version of the film" in page and "Loudness: from -20 to -12 LUFS" in page
     assert page.count("data:image/jpeg") >= 2
-    assert "a kind of defect that the tools find well" in page and "chosen on drawn films" in page
+    assert "a kind of defect that the tools find well" in page and "its sound runs on across the cuts" in page
