@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from primitives._camera.judge import Verdict
     from primitives._media.scan import Scan
     from primitives._media.shots import Changes
-    from primitives._media.timeline import Timeline
 
 MAX_CLIPS = 30
 MAX_ROWS = 40
@@ -144,7 +143,7 @@ def _watch(request: CameraMotionRequest, call: Call, name: str) -> list[_Shot]:
 
     path = call.input(name)
     found = scan(path, name, call.check)
-    timeline = _timeline(found, request, name)
+    timeline = found.pictures(name, request.start_s)
     end_s = min(request.end_s or float(timeline.duration), float(timeline.duration))
     frames = timeline.frames_in(request.start_s or 0.0, end_s)
     steps, changes = film_moves(call, path, name, found, frames)
@@ -156,18 +155,6 @@ def _watch(request: CameraMotionRequest, call: Call, name: str) -> list[_Shot]:
         verdict = judge(inside, np.asarray(times_s, np.float64))
         shots.append(_Shot(name, path, found, number, whole, clean, verdict))
     return shots
-
-
-def _timeline(found: Scan, request: CameraMotionRequest, name: str) -> Timeline:
-    if found.video is None:
-        raise UserError(f"{name} has no video, only sound. Use a file with pictures.")
-    length_s = float(found.video.duration)
-    if request.start_s is not None and request.start_s >= length_s:
-        raise UserError(
-            f"start_s={request.start_s} is past the end of {name} ({length_s:.3f} s). "
-            f"Use 0 <= start_s < {length_s:.3f}."
-        )
-    return found.video
 
 
 def list_stretches(changes: Changes, by_shot: bool) -> list[tuple[range, range]]:

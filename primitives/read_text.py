@@ -86,7 +86,7 @@ def read_text(request: ReadTextRequest, call: Call) -> Answer:
 
     path = call.input(request.path)
     found = scan(path, request.path, call.check)
-    timeline = _timeline(found, request)
+    timeline = found.pictures(request.path, request.start_s)
     start_s = request.start_s or 0.0
     end_s = min(request.end_s or float(timeline.duration), float(timeline.duration))
     if end_s - start_s > LONGEST_S:
@@ -115,18 +115,6 @@ def read_text(request: ReadTextRequest, call: Call) -> Answer:
             notes=[*found.notes, effort, *_advice(rows, wanted)],
         )
     )
-
-
-def _timeline(found: Scan, request: ReadTextRequest) -> Timeline:
-    if found.video is None:
-        raise UserError(f"{request.path} has no video, only sound. Use a file with pictures.")
-    length_s = float(found.video.duration)
-    if request.start_s is not None and request.start_s >= length_s:
-        raise UserError(
-            f"start_s={request.start_s} is past the end of {request.path} ({length_s:.3f} s). "
-            f"Use 0 <= start_s < {length_s:.3f}."
-        )
-    return found.video
 
 
 def _read(

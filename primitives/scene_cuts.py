@@ -81,7 +81,7 @@ def scene_cuts(request: SceneCutsRequest, call: Call) -> Answer:
 
     path = call.input(request.path)
     found = scan(path, request.path, call.check)
-    timeline = _timeline(found, request)
+    timeline = found.pictures(request.path, request.start_s)
     end_s = min(request.end_s or float(timeline.duration), float(timeline.duration))
     frames = timeline.frames_in(request.start_s or 0.0, end_s)
     changes = film_changes(call, path, request.path, found, frames)
@@ -114,18 +114,6 @@ def scene_cuts(request: SceneCutsRequest, call: Call) -> Answer:
         ),
         image,
     )
-
-
-def _timeline(found: Scan, request: SceneCutsRequest) -> Timeline:
-    if found.video is None:
-        raise UserError(f"{request.path} has no video, only sound. Use a file with pictures.")
-    length_s = float(found.video.duration)
-    if request.start_s is not None and request.start_s >= length_s:
-        raise UserError(
-            f"start_s={request.start_s} is past the end of {request.path} ({length_s:.3f} s). "
-            f"Use 0 <= start_s < {length_s:.3f}."
-        )
-    return found.video
 
 
 def list_shots(timeline: Timeline, changes: Changes, sensitivity: float) -> list[Shot]:

@@ -52,6 +52,17 @@ class Scan:
     origin: Fraction
     """The container's time of time 0: of the first frame, or of the first sample without pictures."""
 
+    def pictures(self, name: str, start_s: float | None) -> Timeline:
+        """The frames, for a caller who wants them from `start_s` on; refuses a file that has none there."""
+        if self.video is None:
+            raise UserError(f"{name} has no video, only sound. Use a file with pictures.")
+        length_s = float(self.video.duration)
+        if start_s is not None and start_s >= length_s:
+            raise UserError(
+                f"start_s={start_s} is past the end of {name} ({length_s:.3f} s). Use 0 <= start_s < {length_s:.3f}."
+            )
+        return self.video
+
 
 @dataclass
 class _Packets:
