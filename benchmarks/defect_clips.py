@@ -28,6 +28,11 @@ class Recipe:
     parts: tuple[Part, ...]
     speech: tuple[str, ...] = ()
 
+    @property
+    def read(self) -> bool:
+        """Whether somebody reads: music lies under some."""
+        return any(name.startswith("speech/") for name in self.speech)
+
 
 def _lj(*numbers: int) -> tuple[str, ...]:
     return tuple(f"speech/ljspeech/LJ001-{number:04d}.wav" for number in numbers)
@@ -145,6 +150,5 @@ FRESH = {
         ("music/Karissa_Hobbs_-_Lets_Go_Fishin.ogg",),
     ),
 }
-"""Seen only after everything was chosen."""
-SETS = {"development": DEVELOPMENT, "more": MORE, "held": HELD_OUT, "fresh": FRESH}
+SETS = {"known": {**DEVELOPMENT, **MORE, **HELD_OUT, **FRESH}}
 CLIPS = {name: recipe for recipes in SETS.values() for name, recipe in recipes.items()}
