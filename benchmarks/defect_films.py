@@ -19,6 +19,7 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from benchmarks.defect_clips import Part, Recipe
+from benchmarks.more_media import MORE_MEDIA
 
 MEDIA = Path(os.environ.get("AVB_TEST_MEDIA", Path(__file__).resolve().parents[2] / "shared" / "media"))
 WIDTH_PX, HEIGHT_PX, RATE_HZ = 640, 360, 48_000
@@ -50,20 +51,25 @@ class Broken:
     notes: dict[str, float] = field(default_factory=dict)
 
 
-def load(recipe: Recipe, media: Path = MEDIA) -> Clip:
+def source(name: str) -> Path:
+    """A file of the media folder, or one that `more_media.py` fetched."""
+    return MORE_MEDIA / name.removeprefix("more/") if name.startswith("more/") else MEDIA / name
+
+
+def load(recipe: Recipe) -> Clip:
     frames: list[Pixels] = []
     sounds: list[Wave] = []
     for part in recipe.parts:
-        taken = _pictures(media / part.file, part, recipe.fps)
+        taken = _pictures(source(part.file), part, recipe.fps)
         frames += taken
         length = len(taken) * RATE_HZ // recipe.fps
         sounds.append(
-            _fit(read_wave(media / part.file, part.start_s), length) if part.own else np.zeros((2, length), np.float32)
+            _fit(read_wave(source(part.file), part.start_s), length) if part.own else np.zeros((2, length), np.float32)
         )
     sound = np.concatenate(sounds, axis=1)
     if recipe.speech:
         pause = np.zeros((2, RATE_HZ // 5), np.float32)
-        read = np.concatenate([wave for name in recipe.speech for wave in (read_wave(media / name), pause)], axis=1)
+        read = np.concatenate([wave for name in recipe.speech for wave in (read_wave(source(name)), pause)], axis=1)
         frames = frames[: read.shape[1] * recipe.fps // RATE_HZ]
         sound = _fit(read, len(frames) * RATE_HZ // recipe.fps)
     return Clip(recipe.fps, frames, _fit(sound, len(frames) * RATE_HZ // recipe.fps))
@@ -111,11 +117,19 @@ def read_wave(path: Path, start_s: float = 0.0) -> Wave:
     resampler = av.AudioResampler(format="fltp", layout="stereo", rate=RATE_HZ)
     pieces: list[Wave] = []
     with av.open(str(path)) as container:
-        for frame in container.decode(audio=0):
+        for frame in itertools.chain.from_iterable(map(_decoded, container.demux(audio=0))):
             frame.pts = None
             pieces += [np.asarray(made.to_ndarray(), np.float32) for made in resampler.resample(frame)]
         pieces += [np.asarray(made.to_ndarray(), np.float32) for made in resampler.resample(None)]
     return np.concatenate(pieces, axis=1)[:, round(start_s * RATE_HZ) :]
+
+
+def _decoded(packet: av.Packet) -> list[av.AudioFrame]:
+    """Nothing for a broken packet, as players do."""
+    try:
+        return list(packet.decode())
+    except av.error.InvalidDataError:
+        return []
 
 
 def write_picture(path: Path, frames: list[Pixels], fps: int) -> Path:
