@@ -103,7 +103,8 @@ class _MoveGather:
         self._looks: list[NDArray[np.uint8]] = []
         self._first = self._last = np.zeros((1, 1), np.uint8)
         self._wide = 1.0
-        self._anchor, self._since, self._moved = (self._first, self._first), 0, (1 + 0j, 0j)
+        self._anchor, self._since, self._moved = self._first, 0, (1 + 0j, 0j)
+        self._anchor_frame: VideoFrame | None = None
 
     def see(self, frame: VideoFrame) -> None:
         self._thumbs.see(frame)
@@ -112,7 +113,8 @@ class _MoveGather:
             if self._count:
                 self._steps.append(self._step(small, frame))
             else:
-                self._first, self._anchor = small, (small, self._large(frame))
+                self._first = self._anchor = small
+                self._anchor_frame = frame
             if self._count // self._every % LOOK_EVERY == 0:
                 self._looks.append(np.asarray(cv2.resize(small, LOOK_PX, interpolation=cv2.INTER_AREA), np.uint8))
             self._last = small
@@ -133,12 +135,13 @@ class _MoveGather:
         enough = max(shifted, grown) > 1
         if step.support and not enough and self._since < DEPTH_SAMPLES:
             return step
-        anchor = small, self._large(frame)
         if step.support and enough:
-            size = int(grown > shifted)
-            far = follow(self._anchor[size], anchor[size], self._wide, guess=self._moved)
+            before, after = self._anchor, small
+            if grown > shifted and self._anchor_frame is not None:
+                before, after = self._large(self._anchor_frame), self._large(frame)
+            far = follow(before, after, self._wide, guess=self._moved)
             step = dataclasses.replace(step, parallax=far.parallax)
-        self._anchor, self._since, self._moved = anchor, 0, (1 + 0j, 0j)
+        self._anchor, self._anchor_frame, self._since, self._moved = small, frame, 0, (1 + 0j, 0j)
         return step
 
     def made(self, shown: Ints) -> _Seen:
