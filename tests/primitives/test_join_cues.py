@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
@@ -12,13 +13,15 @@ import numpy as np
 import pytest
 
 from avb_mcp.tasks.footage import write_film
-from primitives._base import Answer
+from primitives._base import Answer, UserError
 from primitives._joins.speech import LIMITS, speech_evidence
 from primitives._joins.text import BACKWARDS, GOES_ON, Sign, Signs, text_evidence
 from primitives._reading.engine import Box
 from primitives.join_scores import JoinScoresResult
 from tests.avb_mcp.tasks.shot_films import FPS
+from tests.media import real_clip
 from tests.scenery import landscape
+from tests.speech import model_folder, mono
 
 Run = Callable[..., Answer]
 CORNER, BELOW = Box(50, 50, 300, 120), Box(100, 800, 900, 900)
@@ -136,7 +139,6 @@ def test_without_the_reader_the_order_is_given_and_a_note_says_what_was_not_comp
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truth = clock_film(folder)
-    monkeypatch.setitem(sys.modules, "rapidocr", None)
     monkeypatch.setattr(importlib.util, "find_spec", _no_reader(importlib.util.find_spec))
     found = call(run, truth)
     assert sorted(found.best_order) == sorted(truth) and "text" not in found.cues
@@ -145,3 +147,30 @@ def test_without_the_reader_the_order_is_given_and_a_note_says_what_was_not_comp
 
 def _no_reader(find: Callable[..., object]) -> Callable[..., object]:
     return lambda name, *rest: None if name == "rapidocr" else find(name, *rest)
+
+
+def test_speech_is_heard_across_open_joins_once_and_says_little(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AVB_WHISPER_MODEL", str(model_folder()))
+    wave = np.repeat(mono(real_clip("speech/jfk.wav"))[None], 2, axis=0)
+    grey, bounds = np.full((135, 160), 128, np.uint8), (0, 66, 139, 205, 275)
+    for number, (first, last) in enumerate(pairwise(bounds)):
+        piece = np.repeat(wave[:, first * 640 : last * 640], 3, axis=1)  # 16 kHz as 48 kHz
+        write_film(folder / f"materials/{number}.mp4", [grey] * (last - first), Fraction(25), piece)
+    clips = [f"{number}.mp4" for number in range(4)]
+    found = call(run, clips, cues=["speech"])
+    told = [join.speech for join in found.joins]
+    assert found.cues == ["speech"] and all(one is not None and LIMITS[0] <= one <= LIMITS[1] for one in told)
+    kept = {path: path.stat().st_mtime_ns for path in (folder / ".avb/cache").glob("*.said-*")}
+    assert kept and call(run, clips, cues=["speech"]) == found
+    assert {path: path.stat().st_mtime_ns for path in (folder / ".avb/cache").glob("*.said-*")} == kept
+
+
+def test_text_that_was_asked_for_and_cannot_be_read_is_a_sentence(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = clock_film(folder)
+    monkeypatch.setattr(importlib.util, "find_spec", _no_reader(importlib.util.find_spec))
+    with pytest.raises(UserError, match="extra `ocr`"):
+        call(run, truth, cues=["text"])
