@@ -169,6 +169,21 @@ def test_the_search_for_many_clips_finds_what_going_through_all_sets_finds() -> 
     assert second is not None and score_of(second, scores) == pytest.approx(exact.alternatives[0].score)
 
 
+def test_margins_of_many_clips_claim_no_more_than_there_is() -> None:
+    chance = np.random.default_rng(1)
+    order, scores = chance.permutation(18), chance.normal(-3, 2, (18, 18))
+    for a, b in pairwise(order):
+        scores[a, b] += chance.normal(6, 2)
+    found = best_ordering(scores)
+    for (a, b), margin in zip(pairwise(found.best.clips), found.margins, strict=True):
+        lacking = scores.copy()
+        lacking[a, b] = -1e3
+        other = Search(lacking, lambda: None).best()
+        assert other is not None
+        assert 0 <= margin <= found.best.score - score_of(other, scores) + 1e-6
+    assert max(found.margins) > 3
+
+
 def test_a_search_stops_while_the_solver_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     release, begun = threading.Event(), threading.Event()
 
