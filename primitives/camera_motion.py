@@ -81,6 +81,8 @@ class ShotMotion(Result):
     """Pairs of a time and the main movement's speed around it."""
     own_motion_box: list[float]
     """Where something keeps moving on its own: x, y, width, height as shares of the picture."""
+    subject_height: float | None
+    """Of a still camera: how tall what moves is, as a share of the picture; about 0.8 is head and shoulders."""
 
 
 class CameraMotionResult(Result):
@@ -103,6 +105,7 @@ class _Shot:
     frames: range
     clean: range
     verdict: Verdict
+    subject_height: float | None
 
 
 def camera_motion(request: CameraMotionRequest, call: Call) -> Answer:
@@ -138,6 +141,7 @@ def _watch(request: CameraMotionRequest, call: Call, name: str) -> list[_Shot]:
     import numpy as np
 
     from primitives._camera.judge import judge
+    from primitives._camera.subject import subject_height
     from primitives._media.moves import film_moves
     from primitives._media.scan import scan
 
@@ -153,7 +157,8 @@ def _watch(request: CameraMotionRequest, call: Call, name: str) -> list[_Shot]:
         inside = steps.between(clean)
         times_s = (timeline.pts[inside.frames] - timeline.pts[0]) * float(timeline.time_base)
         verdict = judge(inside, np.asarray(times_s, np.float64))
-        shots.append(_Shot(name, path, found, number, whole, clean, verdict))
+        subject = subject_height(inside, clean) if verdict.movement == "static" else None
+        shots.append(_Shot(name, path, found, number, whole, clean, verdict, subject))
     return shots
 
 
@@ -193,6 +198,7 @@ def _row(shot: _Shot, with_clip: bool) -> ShotMotion:
         shake=_noticed(verdict.shake, LEAST_PER_S),
         speeds=[list(pair) for pair in verdict.speeds],
         own_motion_box=list(verdict.own_box or ()),
+        subject_height=shot.subject_height,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result
+from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._joins.clips import Clip
@@ -23,7 +23,7 @@ ALTERNATIVES = 3
 CERTAIN, LIKELY = 5.0, 1.5
 """Margins from which on a join counts as such: odds of 150 to 1, and of 4 to 1."""
 AT_ODDS = 3.0
-Cue = Literal["picture", "sound"]
+Cue = Literal["picture", "sound", "text", "speech"]
 
 
 class JoinScoresRequest(Request):
@@ -33,8 +33,8 @@ class JoinScoresRequest(Request):
     """One film only: leave out shots that end before this time, in seconds."""
     end_s: float | None = Field(default=None, gt=0)
     """One film only: leave out shots that begin after this time."""
-    cues: list[Cue] = Field(default=[], max_length=2)
-    """Only these. Default: all that the clips have."""
+    cues: list[Cue] = Field(default=[], max_length=4)
+    """Only these. Default: picture and sound; where they leave joins open, text and speech too."""
     matrix: bool = False
     """Also the scores of all pairs; up to 12 clips they come anyway."""
     picture: bool = True
@@ -59,6 +59,9 @@ class Join(Result):
     """Natural logarithm of how much likelier a true join looks and sounds like this; 0 tells nothing."""
     picture: float | None
     sound: float | None
+    text: float | None
+    """Clocks and counters that go on, captions that stay."""
+    speech: float | None
     sure: str
     """certain, likely or open; in one film also broken: a better order does without it."""
     margin: float | None
@@ -105,6 +108,9 @@ def join_scores(request: JoinScoresRequest, call: Call) -> Answer:
     evidence = _evidence(clips, request.cues)
     call.progress(0, 0, "searching the best order")
     ordering = best_ordering(evidence.total, call.check)
+    evidence, missing = _further(request, call, clips, evidence, ordering)
+    if evidence.text.any() or evidence.speech.any():
+        ordering = best_ordering(evidence.total, call.check)
     names = [clip.name for clip in clips]
     image = _sheet(clips, ordering) if request.picture else None
     joins = _own_joins(names, evidence, ordering) if one_film else _joins(names, evidence, ordering)
@@ -117,7 +123,7 @@ def join_scores(request: JoinScoresRequest, call: Call) -> Answer:
             score=round(best.score, 2),
             margin=round(best.score - others[0].score, 2),
             proven=ordering.proven,
-            runs=_runs(names, ordering),
+            runs=[[names[clip] for clip in run] for run in _certain(ordering)],
             joins=joins,
             alternatives=[
                 Alternative(order=[names[clip] for clip in other.clips], behind=round(best.score - other.score, 2))
@@ -126,7 +132,7 @@ def join_scores(request: JoinScoresRequest, call: Call) -> Answer:
             own_order_behind=_behind(evidence, ordering) if one_film else None,
             matrix=_matrix(names, evidence) if request.matrix or len(clips) <= SMALL_MATRIX else [],
             picture=f"{image.width_px}x{image.height_px} px, the best order by rows" if image else None,
-            notes=_notes(request, evidence, ordering),
+            notes=[*_notes(request, evidence, ordering), *missing],
         ),
         image,
     )
@@ -155,11 +161,49 @@ def _evidence(clips: list[Clip], cues: list[Cue]) -> Evidence:
         sound = sound_evidence(
             np.stack([clip.ends.tail for clip in clips]), np.stack([clip.ends.head for clip in clips])
         )
-    return Evidence(picture, sound)
+    return Evidence(picture, sound, nothing, nothing)
+
+
+def _further(
+    request: JoinScoresRequest, call: Call, clips: list[Clip], evidence: Evidence, ordering: Ordering
+) -> tuple[Evidence, list[str]]:
+    """With what is written and said where joins are open, and what could not be read or heard."""
+    from dataclasses import replace
+
+    from primitives._joins.further import said, written
+    from primitives._reading.engine import open_reader
+    from primitives._speech.models import find_model
+
+    runs = _certain(ordering)
+    if len(runs) == 1:
+        return evidence, []
+    ends, starts = [run[-1] for run in runs], [run[0] for run in runs]
+    missing = []
+    if not request.cues or "text" in request.cues:
+        try:
+            evidence = replace(evidence, text=written(call, clips, ends, starts, open_reader()))
+        except UserError as error:
+            missing.append(_without("text", error, request))
+    heard = any(clip.scan.sound is not None for clip in clips)
+    if heard and (not request.cues or "speech" in request.cues):
+        try:
+            model = find_model(None, None)
+            evidence = replace(evidence, speech=said(call, clips, ends, starts, evidence.total, model))
+        except UserError as error:
+            missing.append(_without("speech", error, request))
+    return evidence, missing
+
+
+def _without(cue: Cue, error: UserError, request: JoinScoresRequest) -> str:
+    """What to say of a cue that cannot be had; one that was asked for is not left out silently."""
+    if cue in request.cues:
+        raise error
+    need = {"text": "the extra ocr is not installed", "speech": "no speech model is installed"}[cue]
+    return f"open joins were not compared by {cue}: {need}"
 
 
 def _told_by(evidence: Evidence) -> list[str]:
-    return [name for name, values in (("picture", evidence.picture), ("sound", evidence.sound)) if values.any()]
+    return [name for name in get_args(Cue) if getattr(evidence, name).any()]
 
 
 def _joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Join]:
@@ -173,11 +217,11 @@ def _called(margin: float) -> str:
     return "certain" if margin >= CERTAIN else "likely" if margin >= LIKELY else "open"
 
 
-def _runs(names: list[str], ordering: Ordering) -> list[list[str]]:
+def _certain(ordering: Ordering) -> list[tuple[int, ...]]:
     """The best order, parted at every join that is not certain."""
     clips, margins = ordering.best.clips, ordering.margins
     breaks = [0, *(place for place, margin in enumerate(margins, start=1) if margin < CERTAIN), len(clips)]
-    return [[names[clip] for clip in clips[first:last]] for first, last in pairwise(breaks)]
+    return [clips[first:last] for first, last in pairwise(breaks)]
 
 
 def _own_joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list[Join]:
@@ -192,13 +236,15 @@ def _own_joins(names: list[str], evidence: Evidence, ordering: Ordering) -> list
 
 
 def _join(names: list[str], evidence: Evidence, a: int, b: int, sure: str, margin: float | None) -> Join:
-    cues = _told_by(evidence)
+    told = {cue: round(float(getattr(evidence, cue)[a, b]), 1) for cue in _told_by(evidence)}
     return Join(
         after=names[a],
         then=names[b],
         score=round(float(evidence.total[a, b]), 1),
-        picture=round(float(evidence.picture[a, b]), 1) if "picture" in cues else None,
-        sound=round(float(evidence.sound[a, b]), 1) if "sound" in cues else None,
+        picture=told.get("picture"),
+        sound=told.get("sound"),
+        text=told.get("text"),
+        speech=told.get("speech"),
         sure=sure,
         margin=None if margin is None else round(margin, 1),
     )
@@ -220,7 +266,7 @@ def _matrix(names: list[str], evidence: Evidence) -> list[str]:
 
 def _notes(request: JoinScoresRequest, evidence: Evidence, ordering: Ordering) -> list[str]:
     notes = []
-    if not evidence.sound.any() and "picture" not in request.cues:
+    if not evidence.sound.any() and (not request.cues or "sound" in request.cues):
         notes.append("there is no sound: the order of shots rests on likeness alone where no take runs on")
     if any(_at_odds(evidence, *join) for join in pairwise(ordering.best.clips)):
         notes.append("picture and sound are at odds: where all clips end at shot changes, trust cues=['sound']")
@@ -248,8 +294,8 @@ PRIMITIVE = Primitive(
     name="join_scores",
     title="Join scores",
     description=(
-        "Order clips: how well each end goes on in each start by picture and sound, the best order with its margin, "
-        "alternatives, and which joins are certain, with a picture of the order. One film: are its shots in order? "
+        "Order clips: how well each end goes on in each start by picture, sound, clocks and captions, speech; the best "
+        "order with margin, alternatives, which joins are certain, and a picture. One film: are its shots in order? "
         "Next: frame_grid at open joins, then trim_concat and submit."
     ),
     request=JoinScoresRequest,

@@ -39,8 +39,9 @@ LONG_MOVE = 0.08
 """A way of so many heights in one go is meant, even if the camera comes back."""
 ALSO = 0.35
 """A second movement is named from this share of the first on."""
-PARALLAX = 0.045
-"""Share of the points that move the camera's way but further or less far, from which on the camera travels."""
+PARALLAX: dict[Movement, float] = {"pan": 0.045, "tilt": 0.045, "zoom": 0.06}
+"""Share of the points that move the camera's way but further or less far, from which on the camera travels. Ways are
+shorter where the picture grows, so that subjects that move a little look alike."""
 _SMOOTH_S = 0.25
 _OVER_TIME = 5
 
@@ -131,8 +132,10 @@ def _with_way(figures: Verdict, course: _Course, main: int, steps: Steps, times_
     fast = np.abs(course.trend[:, main])
     moving = fast >= 0.5 * fast.max()
     depth = steps.parallax[moving & ~np.isnan(steps.parallax)]
-    parallax = float(np.median(depth)) if len(depth) else 0.0
-    movement: Movement = _TRAVELLING[kind] if kind in _TRAVELLING and parallax > PARALLAX else kind
+    # A push grows the picture little by little, and depth shows in a few of its steps only.
+    middle = np.mean if kind == "zoom" else np.median
+    parallax = float(middle(depth)) if len(depth) else 0.0
+    movement: Movement = _TRAVELLING[kind] if kind in _TRAVELLING and parallax > PARALLAX[kind] else kind
     also = [
         f"{_MAIN[other]} {_way(_MAIN[other], course.net[other])}"
         for other in np.argsort(-np.abs(course.net))[1:]

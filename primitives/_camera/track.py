@@ -66,9 +66,9 @@ def lost() -> Step:
     return Step(1 + 0j, 0j, 0.0, math.nan, none, none, np.zeros(0, np.bool_))
 
 
-def shrink(luma: Grey) -> Grey:
+def shrink(luma: Grey, widest_px: int = WIDEST_PX) -> Grey:
     """The picture, halved until it is small: averaging by two is what costs least."""
-    while luma.shape[1] > WIDEST_PX and min(luma.shape) >= 32:
+    while luma.shape[1] > widest_px and min(luma.shape) >= 32:
         height, width = luma.shape[0] // 2, luma.shape[1] // 2
         luma = np.asarray(cv2.resize(luma[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA))
     return np.array(luma)

@@ -22,6 +22,11 @@ class Clip:
 
     name: str
     ends: Ends
+    file: Path
+    path: str
+    """As the caller wrote it."""
+    scan: Scan
+    frames: range
 
 
 def whole_clips(call: Call, paths: Sequence[str], names: Sequence[str]) -> list[Clip]:
@@ -30,7 +35,8 @@ def whole_clips(call: Call, paths: Sequence[str], names: Sequence[str]) -> list[
     clips = []
     for number, ((file, found, timeline), path, name) in enumerate(zip(opened, paths, names, strict=True)):
         call.progress(number, len(paths), f"reading the ends of {path}")
-        clips.append(Clip(name, read_ends(call, file, path, found, range(len(timeline)))))
+        frames = range(len(timeline))
+        clips.append(Clip(name, read_ends(call, file, path, found, frames), file, path, found, frames))
         call.media_s += float(timeline.duration)
     return clips
 
@@ -54,7 +60,7 @@ def film_shots(call: Call, path: str, start_s: float | None, end_s: float | None
     for done, (number, shot) in enumerate(kept):
         call.progress(done, len(kept), f"reading the ends of shot {number}")
         name = f"{number}@{times[number - 1][0]:.2f}s"
-        clips.append(Clip(name, read_ends(call, file, path, found, shot)))
+        clips.append(Clip(name, read_ends(call, file, path, found, shot), file, path, found, shot))
     call.media_s += times[kept[-1][0] - 1][1] - times[kept[0][0] - 1][0]
     return clips
 

@@ -36,10 +36,12 @@ class Evidence:
 
     picture: Values
     sound: Values
+    text: Values
+    speech: Values
 
     @property
     def total(self) -> Values:
-        return self.picture + self.sound
+        return self.picture + self.sound + self.text + self.speech
 
 
 def picture_evidence(ends: Looks, starts: Looks) -> Values:

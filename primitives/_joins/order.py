@@ -1,7 +1,7 @@
 """The order of clips whose joins add up to the most, and what each of its joins is worth. Pure.
 
 Up to 16 clips every set is gone through. More are ordered by an integer programme, which proves the best order and the
-best other one; what a single join is worth is then taken from the orders near the best.
+best other one; what a single join is worth at least then follows from a relaxed search without it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ class Ordering:
     without: tuple[Order, ...]
     proven: bool = True
     """Whether no other order is better."""
+    least: tuple[float, ...] = ()
+    """What is lost at least without each join, where the orders in `without` need not be the best ones."""
 
     @property
     def margins(self) -> list[float]:
         """How much is lost where a join may not be: what speaks for it against everything else."""
-        return [self.best.score - other.score for other in self.without]
+        return list(self.least) or [self.best.score - other.score for other in self.without]
 
     @property
     def alternatives(self) -> list[Order]:
@@ -77,7 +79,25 @@ def _proven(scores: Scores, check: Callable[[], None]) -> Ordering:
             known = without[place]
             if known is None or order.score > known.score:
                 without[place] = order
-    return Ordering(_order(best, scores), tuple(order for order in without if order), proven=second is not None)
+    found = _order(best, scores)
+    others_found = tuple(order for order in without if order)
+    lead = found.score - score_of(second, scores) if second is not None else 0.0
+    least = tuple(max(lead, found.score - _at_most(scores, *join)) for join in pairwise(best))
+    return Ordering(found, others_found, proven=second is not None, least=least)
+
+
+def _at_most(scores: Scores, a: int, b: int) -> float:
+    """What no order without a join can exceed: the best of all ways to let one clip follow each, circles and all."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    count = len(scores)
+    never = -1e6
+    worth = np.zeros((count + 1, count + 1))  # one more stop: the nothing before the first and after the last
+    worth[:count, :count] = scores
+    np.fill_diagonal(worth, never)
+    worth[a, b] = never
+    return float(worth[linear_sum_assignment(worth, maximize=True)].sum())
 
 
 @dataclass(frozen=True)

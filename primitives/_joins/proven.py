@@ -7,16 +7,42 @@ is left. That order is the best there is.
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import csr_array
 
 LONGEST_S = 30.0
 """For one step of the search. Only clips that are all alike come near it."""
+LOOK_S = 0.1
+"""How often it is asked whether anybody still waits."""
+
+
+def _unless_stopped(solve: Callable[[], OptimizeResult], check: Callable[[], None]) -> OptimizeResult:
+    """What the solver finds. It cannot be stopped, so one that nobody waits for any more is left to its time limit."""
+    found: queue.SimpleQueue[OptimizeResult | BaseException] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            found.put(solve())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            found.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            result = found.get(timeout=LOOK_S)
+        except queue.Empty:
+            check()
+            continue
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
 
 class Search:
@@ -35,13 +61,7 @@ class Search:
         """The best order; None where it cannot be proven in time."""
         while True:
             self._check()
-            found = milp(
-                -self._gain,
-                integrality=np.ones(len(self._arcs)),
-                bounds=Bounds(0, 1),
-                constraints=self._constraints(),
-                options={"mip_rel_gap": 0, "time_limit": LONGEST_S},
-            )
+            found = _unless_stopped(self._solve, self._check)
             if found.status != 0:
                 return None
             trips = self._trips(found.x)
@@ -50,6 +70,15 @@ class Search:
             for trip in trips:
                 if self._stop not in trip:
                     self._limit([(a, b) for a in trip for b in trip if a != b], len(trip) - 1)
+
+    def _solve(self) -> OptimizeResult:
+        return milp(
+            -self._gain,
+            integrality=np.ones(len(self._arcs)),
+            bounds=Bounds(0, 1),
+            constraints=self._constraints(),
+            options={"mip_rel_gap": 0, "time_limit": LONGEST_S},
+        )
 
     def leave_out(self, order: Sequence[int]) -> None:
         """Search for other orders than this one."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from primitives._base import Call
 from primitives._camera.settle import settled
 from primitives._camera.steps import LOOK_PX, Steps, gathered, joined
-from primitives._camera.track import Grey, Step, follow, shrink
+from primitives._camera.track import WIDEST_PX, Grey, Step, follow, shrink
 from primitives._cuts import Transition
 from primitives._media.picture import look_of
 from primitives._media.scan import Scan
@@ -28,12 +28,12 @@ from primitives._media.thumbs import ThumbGather, film_runs
 from primitives._media.tracks import luma_of
 from primitives._signature import Ints, Thumbs
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same film may give other steps."""
 SAMPLES_PER_S = 8
 """So many pictures a second are compared, or a few more or less: a hand shakes a few times a second."""
-DEPTH_TRAVEL, DEPTH_SAMPLES = 0.05, 30
-"""How far the picture must move (in heights), within how many samples, for depth to be looked at."""
+DEPTH_TRAVEL, DEPTH_GROWTH, DEPTH_SAMPLES = 0.05, 0.06, 30
+"""How far the picture must move (in heights) or grow, within how many samples, for depth to be looked at."""
 _ARRAYS = ("frames", "moves", "support", "parallax", "cells", "aspect", "looks", "look_frames")
 LOOK_EVERY = 4
 """Samples from one look to the next: half a second."""
@@ -68,10 +68,10 @@ def pixel_aspect_of(path: Path, name: str) -> Fraction | None:
         return stream.sample_aspect_ratio if stream is not None else None
 
 
-def upright(frame: VideoFrame, pixel_aspect: Fraction | None) -> tuple[Grey, float]:
+def upright(frame: VideoFrame, pixel_aspect: Fraction | None, widest_px: int = WIDEST_PX) -> tuple[Grey, float]:
     """A small luma picture of a frame as it is shown, and how wide its pixels are for their height."""
     look = look_of(frame, pixel_aspect)
-    small = shrink(luma_of(frame))
+    small = shrink(luma_of(frame), widest_px)
     wide = float(look.pixel_aspect)
     if look.quarter_turns:
         small = np.ascontiguousarray(np.rot90(small, -look.quarter_turns))
@@ -104,34 +104,44 @@ class _MoveGather:
         self._first = self._last = np.zeros((1, 1), np.uint8)
         self._wide = 1.0
         self._anchor, self._since, self._moved = self._first, 0, (1 + 0j, 0j)
+        self._anchor_frame: VideoFrame | None = None
 
     def see(self, frame: VideoFrame) -> None:
         self._thumbs.see(frame)
         if self._count % self._every == 0:
             small, self._wide = upright(frame, self._pixel_aspect)
             if self._count:
-                self._steps.append(self._step(small))
+                self._steps.append(self._step(small, frame))
             else:
                 self._first = self._anchor = small
+                self._anchor_frame = frame
             if self._count // self._every % LOOK_EVERY == 0:
                 self._looks.append(np.asarray(cv2.resize(small, LOOK_PX, interpolation=cv2.INTER_AREA), np.uint8))
             self._last = small
         self._count += 1
 
-    def _step(self, small: Grey) -> Step:
+    def _large(self, frame: VideoFrame) -> Grey:
+        """Where a picture grows, depth is a difference of small ways: it is looked for in one twice as large."""
+        return upright(frame, self._pixel_aspect, 2 * WIDEST_PX)[0]
+
+    def _step(self, small: Grey, frame: VideoFrame) -> Step:
         """From the last sample to this one; once the picture has moved enough, also from the one that it moved from,
         for depth does not show in short steps."""
         step = follow(self._last, small, self._wide)
         growth, shift = self._moved
         self._moved = (step.growth * growth, step.growth * shift + step.shift)
         self._since += 1
-        enough = abs(self._moved[1]) + abs(self._moved[0] - 1) / 2 > DEPTH_TRAVEL
+        shifted, grown = abs(self._moved[1]) / DEPTH_TRAVEL, abs(self._moved[0] - 1) / DEPTH_GROWTH
+        enough = max(shifted, grown) > 1
         if step.support and not enough and self._since < DEPTH_SAMPLES:
             return step
         if step.support and enough:
-            far = follow(self._anchor, small, self._wide, guess=self._moved)
+            before, after = self._anchor, small
+            if grown > shifted and self._anchor_frame is not None:
+                before, after = self._large(self._anchor_frame), self._large(frame)
+            far = follow(before, after, self._wide, guess=self._moved)
             step = dataclasses.replace(step, parallax=far.parallax)
-        self._anchor, self._since, self._moved = small, 0, (1 + 0j, 0j)
+        self._anchor, self._anchor_frame, self._since, self._moved = small, frame, 0, (1 + 0j, 0j)
         return step
 
     def made(self, shown: Ints) -> _Seen:

@@ -12,17 +12,29 @@ import cv2
 import numpy as np
 
 from primitives._reading.engine import Box, Line, Pixels, Reader
-from primitives._reading.pixels import OTHER, EdgeWatch, Grey, Mask, first_present, is_changed, turned_at
+from primitives._reading.pixels import (
+    OTHER,
+    EdgeWatch,
+    Grey,
+    Mask,
+    around,
+    first_present,
+    is_changed,
+    strokes,
+    turned_at,
+)
 
 RING_S, RING_BYTES = 0.9, 64_000_000
 """How much of the film is remembered to find the frame in which a text came, at most."""
-PROBE_S, BETWEEN_SEARCHES_S, SAFETY_S = 0.12, 0.4, 4.0
+PROBE_S, BETWEEN_SEARCHES_S, SAFETY_S = 0.12, 0.4, 12.0
 """How often edges are looked at, the least time between searches, and the longest."""
-REREAD_S = 0.4
-"""How often numbers before a moving film are read again: their pixels do not tell every change."""
-_LEAST_WATCHED = 0.12
+REREAD_S, AGAIN_S = 0.5, 0.25
+"""How often numbers before a moving film are read again, for their pixels do not tell every change; and how soon at
+most, for those pixels change all the time."""
+_LEAST_WATCHED = 0.2
+"""Share of the watched pixels below which they are chosen anew."""
 _STILL = 0.7
-"""Share of a box's pixels that stand still where the ground of the text does."""
+"""Share of the watched pixels that stand still where the ground of the text does."""
 _SAME = 0.84
 _SURE = 0.8
 _ROOM_PX, _MARGIN_PX = 40, 12
@@ -38,11 +50,24 @@ class Track:
     first: int
     known: Grey
     watched: Mask
+    """Pixels whose change means that the text may have changed."""
     confirmed: int
     """The frame at which it was last read."""
     last: int = -1
     """The first frame without it; -1 while it is there."""
     doubts: int = 0
+
+    def __post_init__(self) -> None:
+        self._whole = int(self.watched.sum())
+
+    def watch(self, crop: Grey, watched: Mask) -> None:
+        """Go by these pixels from now on."""
+        self.known, self.watched, self._whole = crop, watched, int(watched.sum())
+
+    @property
+    def watched_share(self) -> float:
+        """Of the pixels watched at first those still watched: one that changed while the text did not is left out."""
+        return float(self.watched.sum() / max(1, self._whole))
 
 
 @dataclass(eq=False)
@@ -138,14 +163,13 @@ class TextWatch:
             ended = max((t.last for t in self.done if t.box.overlap(line.box) > 0.3), default=-1)
             back = first_present(before, crop)
             first = max(self._ring[len(before) - back][0], ended)
-        watched = np.ones(crop.shape, np.bool_)
+        watched = watched_of(crop, line.text)
         self.active.append(Track(line.box, line.text, line.score, first, crop, watched, number))
 
     def _close(self, track: Track, last: int) -> None:
         track.last = last
         self.active.remove(track)
         self.done.append(track)
-        self._edges.forget(track.box, self._ring[-1][1].shape[1])
 
     def _look_again(self, track: Track, number: int, luma: Grey, bgr: Callable[[], Pixels]) -> None:
         """Read a text again where its pixels have changed, or might have without showing it."""
@@ -153,22 +177,24 @@ class TextWatch:
         changed = is_changed(crop, track.known, track.watched)
         track.doubts = track.doubts + 1 if changed else 0
         quiet_s = (number - track.confirmed) / self.fps
-        steady = bool(track.watched.mean() >= _STILL)
-        hidden = bool(re.search(r"\d", track.text)) and not steady and quiet_s >= REREAD_S
-        if not hidden and (not changed or (track.doubts < 2 and not steady)):
+        moving = track.watched_share < _STILL
+        hidden = has_digits(track.text) and moving and quiet_s >= REREAD_S
+        at_once = changed and has_digits(track.text) and not moving
+        if not hidden and not at_once and (track.doubts < 2 or (moving and quiet_s < AGAIN_S)):
             return
         text, score = self.reader.read(track.box.of(bgr()))
+        line = Line(track.box, text, score)
         if same_text(track.text, text):
             if track.doubts != 1:
-                self._still_there(track, Line(track.box, text, score), number, crop)
+                self._still_there(track, line, number, crop)
         elif track.doubts != 1 or score >= _SURE:
-            self._is_other(track, Line(track.box, text, score), number, crop)
+            self._is_other(track, line, number, crop)
 
     def _still_there(self, track: Track, line: Line, number: int, crop: Grey) -> None:
         self._better(track, line)
         track.watched &= np.asarray(cv2.absdiff(crop, track.known) <= OTHER)
-        if track.watched.mean() < _LEAST_WATCHED:
-            track.known, track.watched = crop, np.ones(crop.shape, np.bool_)
+        if track.watched_share < _LEAST_WATCHED:
+            track.watch(crop, watched_of(crop, track.text))
         track.confirmed, track.doubts = number, 0
 
     def _is_other(self, track: Track, line: Line, number: int, crop: Grey) -> None:
@@ -178,6 +204,9 @@ class TextWatch:
         place = turned_at(crops, track.known, crop, track.watched)
         last = since[place][0] if place < len(since) else number
         self._close(track, last)
+        if not line.text:
+            return  # what comes there next has edges of its own
+        self._edges.forget(track.box, self._ring[-1][1].shape[1])
         if shape_of(line.text) == shape_of(track.text) and line.score >= _SURE:
             self._open(line, number, crop, first=last)
         else:
@@ -192,6 +221,17 @@ def roomy(part: Box, whole: Box) -> Box:
     room = max(_ROOM_PX, part.height)
     wider = Box(0, part.top - room, whole.right, part.bottom + room).common(whole)
     return whole if wider.area > 0.6 * whole.area else wider
+
+
+def has_digits(text: str) -> bool:
+    return bool(re.search(r"\d", text))
+
+
+def watched_of(crop: Grey, text: str) -> Mask:
+    """The letters of a text and a little beside them; more beside digits, which become others by a stroke."""
+    letters = strokes(crop)
+    wide = crop.shape[0] // 4 if has_digits(text) else 1
+    return around(letters, wide) if letters.any() else np.ones(crop.shape, np.bool_)
 
 
 def shape_of(text: str) -> str:

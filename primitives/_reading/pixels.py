@@ -47,6 +47,11 @@ def strokes(crop: Grey) -> Mask:
     return np.asarray(off > max(_STROKE, _STROKE_SHARE * float(np.quantile(off, 0.98))))
 
 
+def around(letters: Mask, by_px: int) -> Mask:
+    """The pixels of letters and those beside them."""
+    return np.asarray(cv2.dilate(letters.astype(np.uint8), np.ones((2 * by_px + 1,) * 2, np.uint8)), np.bool_)
+
+
 def first_present(before: Sequence[Grey], crop: Grey) -> int:
     """How many of the crops before one, going back, already show its text without a gap."""
     mask = strokes(crop)
@@ -63,9 +68,9 @@ def first_present(before: Sequence[Grey], crop: Grey) -> int:
 def turned_at(crops: Sequence[Grey], old: Grey, new: Grey, watched: Mask) -> int:
     """The first of the crops that looks more like the new content of the box than like the old."""
     other = cv2.absdiff(old, new) > OTHER
-    differ = other & (strokes(old) ^ strokes(new))
-    if differ.sum() < _FEW:
-        differ = other & (watched | strokes(new))
+    letters = other & (strokes(old) ^ strokes(new))
+    choices = (letters & watched, letters, other & (watched | strokes(new)))
+    differ = next((mask for mask in choices if mask.sum() >= _FEW), choices[-1])
     if not differ.any():
         return len(crops)
     for place, crop in enumerate(crops):
@@ -86,6 +91,8 @@ class EdgeWatch:
         """The pictures of the last two looks, and their edges."""
         self._known: Mask8 | None = None
         self._still: Mask8 | None = None
+        self._searched_first = False
+        """Whether the first picture was searched: what has stood still since then needs no other search."""
 
     def see(self, luma: Grey) -> Box | None:
         """The part of the picture in which it is worth searching for text now."""
@@ -102,6 +109,8 @@ class EdgeWatch:
             return None
         for picture, its_edges in before:
             still = still & its_edges & (cv2.absdiff(small, picture) < _SAME)
+        if self._still is None and self._searched_first:
+            self._known |= still.astype(np.uint8)
         self._still = still.astype(np.uint8)
         return _like_text(self._still & (1 - _grown(self._known)), luma.shape[1] / small.shape[1])
 
@@ -110,6 +119,7 @@ class EdgeWatch:
         if self._known is not None and self._still is not None:
             inside = self._small_part(part, width_px)
             self._known[inside] |= self._still[inside]
+        self._searched_first |= len(self._last) == 1
 
     def forget(self, part: Box, width_px: int) -> None:
         """A part of the picture in which a text ended: the next one there is new."""

@@ -13,6 +13,7 @@ from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._camera.judge import judge
 from primitives._camera.steps import LOOK_PX, Steps
+from primitives._camera.subject import subject_height
 from primitives._camera.track import CELLS, explain
 from primitives._cuts import Transition
 from primitives._media.shots import Changes
@@ -92,6 +93,7 @@ def test_a_subject_that_crosses_is_not_the_camera(folder: Path, run: Run) -> Non
     assert (still.movement, pan.movement, pan.direction) == ("static", "pan", "right")
     x, y, width, height = still.own_motion_box
     assert 0.6 <= height <= 0.95 and x < 0.4 and width > 0.4 and y + height > 0.8
+    assert still.subject_height == pytest.approx(140 / 180, abs=0.1) and pan.subject_height is None
 
 
 def test_something_that_fills_the_picture_and_goes_again_is_not_the_camera(folder: Path, run: Run) -> None:
@@ -241,10 +243,29 @@ def test_a_full_page_stays_within_what_harnesses_show() -> None:
         clip="materials/clips/a_clip_with_a_name.mp4", shot=10, start_s=1000.123, end_s=1001.123,
         movement="handheld", direction="counterclockwise", confidence=0.55, also=["tilt down"], pan_per_s=-0.1234,
         tilt_per_s=-0.1234, zoom_per_s=-0.1234, roll_deg_per_s=-10.12, shake=None,
-        speeds=[[1000.12, -0.123]] * 5, own_motion_box=[],
+        speeds=[[1000.12, -0.123]] * 5, own_motion_box=[], subject_height=None,
     )  # fmt: skip
     page = CameraMotionResult(path=None, row_count=500, rows=[row] * DEFAULT_ROWS, picture=None, next=None, notes=[])
     assert len(as_text(page)) < MAX_CHARACTERS
+
+
+def test_what_moves_before_a_still_camera_has_a_height_and_a_still_picture_none() -> None:
+    still, _ = steps_of(np.zeros((40, 4)))
+    looks = np.full((10, LOOK_PX[1], LOOK_PX[0]), 120, np.uint8)
+    shown = replace(still, look_frames=np.arange(0, 40, 4))
+    assert subject_height(replace(shown, looks=looks.reshape(10, -1)), range(40)) is None
+    for number in range(10):
+        looks[number, 7:21, 10 + number : 22 + number] = 200
+    assert subject_height(replace(shown, looks=looks.reshape(10, -1)), range(40)) == 0.5
+    assert subject_height(replace(shown, looks=looks.reshape(10, -1)), range(4)) is None
+
+
+@pytest.mark.parametrize("clip", ["talking_head/jwpIntro.mp4", "talking_head/grid_bbaf2n.mpg"])
+def test_of_somebody_who_talks_head_and_shoulders_are_measured(folder: Path, run: Run, clip: str) -> None:
+    path = folder / "materials" / Path(clip).name
+    path.write_bytes(real_clip(clip).read_bytes())
+    height = rows(run("camera_motion", path=f"materials/{path.name}", by_shot=False))[0].subject_height
+    assert height is not None and 0.7 <= height <= 1.0
 
 
 @pytest.mark.parametrize(

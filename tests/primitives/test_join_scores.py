@@ -169,6 +169,41 @@ def test_the_search_for_many_clips_finds_what_going_through_all_sets_finds() -> 
     assert second is not None and score_of(second, scores) == pytest.approx(exact.alternatives[0].score)
 
 
+def test_margins_of_many_clips_claim_no_more_than_there_is() -> None:
+    chance = np.random.default_rng(1)
+    order, scores = chance.permutation(18), chance.normal(-3, 2, (18, 18))
+    for a, b in pairwise(order):
+        scores[a, b] += chance.normal(6, 2)
+    found = best_ordering(scores)
+    for (a, b), margin in zip(pairwise(found.best.clips), found.margins, strict=True):
+        lacking = scores.copy()
+        lacking[a, b] = -1e3
+        other = Search(lacking, lambda: None).best()
+        assert other is not None
+        assert 0 <= margin <= found.best.score - score_of(other, scores) + 1e-6
+    assert max(found.margins) > 3
+
+
+def test_a_search_stops_while_the_solver_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, begun = threading.Event(), threading.Event()
+
+    def solve(*_: object, **__: object) -> None:
+        begun.set()
+        release.wait(10)
+
+    def check() -> None:
+        if begun.is_set():
+            raise Cancelled
+
+    monkeypatch.setattr("primitives._joins.proven.milp", solve)
+    try:
+        with pytest.raises(Cancelled):
+            Search(np.zeros((20, 20)), check).best()
+        assert not release.is_set()
+    finally:
+        release.set()
+
+
 @pytest.mark.parametrize("count", [16, 17, 30])
 def test_many_clips_are_ordered_and_the_order_is_proven(count: int) -> None:
     chance = np.random.default_rng(count)

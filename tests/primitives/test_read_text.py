@@ -15,8 +15,8 @@ import pytest
 from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._reading.captions import Caption, captions
-from primitives._reading.engine import Box
-from primitives._reading.follow import Track, same_text, shape_of
+from primitives._reading.engine import Box, Line, plain
+from primitives._reading.follow import TextWatch, Track, same_text, shape_of, watched_of
 from primitives._reading.numbers import clock_s, numbers
 from primitives._reading.pixels import EdgeWatch, first_present, is_changed, turned_at
 from primitives.read_text import ReadTextResult, TextOnScreen
@@ -230,3 +230,51 @@ def test_a_real_counter_is_read_frame_by_frame(folder: Path, run: Run) -> None:
     (folder / "materials/a.mp4").write_bytes(real_clip("scenedetect/counter.mp4").read_bytes())
     found = rows(run("read_text", path="materials/a.mp4", end_s=0.5, region=[0.6, 0.7, 0.4, 0.3]))
     assert [(row.frame, row.numbers) for row in found] == [(n, [n + 1, n / 10]) for n in range(5)]
+
+
+def test_a_lone_o_among_numbers_is_a_nought_and_a_word_keeps_its_own() -> None:
+    assert plain(" HOME O - 3 AWAY") == "HOME 0 - 3 AWAY"
+    assert plain("1O:3o") == "10:30"
+    assert plain("O sole mio") == "O sole mio"
+    assert plain("Oslo 2 Oporto 1") == "Oslo 2 Oporto 1"
+
+
+def test_letters_are_watched_and_the_ground_beside_them_is_not() -> None:
+    crop = np.full((40, 200), 90, np.uint8)
+    cv2.putText(crop, "HARBOUR", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
+    watched = watched_of(crop, "HARBOUR")
+    assert watched[crop == 255].mean() > 0.95 and watched.mean() < 0.6
+    assert not watched[:, 170:].any()
+    assert watched_of(crop, "HARB0UR").sum() > watched.sum()
+    moved = crop.copy()
+    moved[:, 170:] = 200
+    assert not is_changed(moved, crop, watched)
+    gone = np.full_like(crop, 90)
+    assert is_changed(gone, crop, watched)
+
+
+def test_the_frame_of_a_change_is_told_by_the_letters_and_not_by_the_ground() -> None:
+    old, new = (np.full((40, 200), 90, np.uint8) for _ in range(2))
+    for picture, digit in ((old, "0"), (new, "1")):
+        cv2.putText(picture, f"LAP {digit}", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
+    watched = watched_of(old, "LAP 0")
+    new[:, 150:] = 230  # the film behind changes three frames before the digit does
+    early = old.copy()
+    early[:, 150:] = 230
+    assert turned_at([old, early, early, early, new, new], old, new, watched) == 4
+
+
+def test_a_still_picture_is_searched_once() -> None:
+    class Counted:
+        searches = readings = 0
+
+        def find(self, _: object) -> list[Line]:
+            self.searches += 1
+            return []
+
+    reader = Counted()
+    watch = TextWatch(reader, 25.0)  # type: ignore[arg-type]
+    luma = cv2.cvtColor(landscape(5, 320, 180), cv2.COLOR_RGB2GRAY)
+    for number in range(100):
+        watch.see(number, luma, lambda: np.zeros((180, 320, 3), np.uint8))
+    assert reader.searches == 1
