@@ -167,10 +167,10 @@ def _evidence(clips: list[Clip], cues: list[Cue]) -> Evidence:
 def _further(
     request: JoinScoresRequest, call: Call, clips: list[Clip], evidence: Evidence, ordering: Ordering
 ) -> tuple[Evidence, list[str]]:
-    """With what is written and said where joins are open, and what could not be read or heard."""
+    """With the beat, what is written and what is said where joins are open; and what could not be read or heard."""
     from dataclasses import replace
 
-    from primitives._joins.further import said, written
+    from primitives._joins.further import beaten, said, written
     from primitives._reading.engine import open_reader
     from primitives._speech.models import find_model
 
@@ -185,6 +185,8 @@ def _further(
         except UserError as error:
             missing.append(_without("text", error, request))
     heard = any(clip.scan.sound is not None for clip in clips)
+    if heard and (not request.cues or "sound" in request.cues):
+        evidence = replace(evidence, sound=evidence.sound + beaten(call, clips, ends, starts))
     if heard and (not request.cues or "speech" in request.cues):
         try:
             model = find_model(None, None)

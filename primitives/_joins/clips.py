@@ -28,6 +28,12 @@ class Clip:
     scan: Scan
     frames: range
 
+    @property
+    def times_s(self) -> tuple[float, float]:
+        """When it begins and ends in its file."""
+        assert self.scan.video is not None
+        return _time_s(self.scan.video, self.frames.start), _time_s(self.scan.video, self.frames.stop)
+
 
 def whole_clips(call: Call, paths: Sequence[str], names: Sequence[str]) -> list[Clip]:
     """Files, each one clip."""

@@ -1,4 +1,4 @@
-"""What takes longer to find out than pictures and waves: what is written and what is said at the ends of clips.
+"""What takes longer to find out than pictures and waves: the beat, and what is written and said at the ends of clips.
 
 Only ends and starts that the quick cues leave open are looked at.
 """
@@ -14,21 +14,33 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from primitives._base import Call
+from primitives._joins.beat import SIDE_S as BEAT_S
+from primitives._joins.beat import beat_evidence, onsets
 from primitives._joins.clips import Clip
 from primitives._joins.picture import Values
 from primitives._joins.speech import speech_evidence
 from primitives._joins.text import text_evidence
 from primitives._media.signs import read_signs
 from primitives._media.sound_read import read_sound
+from primitives._media.tracks import film_tracks
 from primitives._reading.engine import Reader
 from primitives._speech.models import SpeechModel
 from primitives._speech.seams import SIDE_S, Samples, SeamListener, is_spoken, key_of, mark_of
 from primitives._speech.vad import RATE_HZ
+from primitives._tracks import BANDS, HOP_S
 
 MOST_PAIRS = 120
 """Seams listened to in one call; of each end the likeliest ones."""
 WORK_S = 25.0
 VERSION = 1
+
+
+def beaten(call: Call, clips: Sequence[Clip], ends: Sequence[int], starts: Sequence[int]) -> Values:
+    """What the beat says, for the given ends and starts."""
+    rows = round(BEAT_S / HOP_S)
+    tails = [onsets(_bands(call, clips[place])[-rows:]) for place in ends]
+    heads = [onsets(_bands(call, clips[place])[:rows]) for place in starts]
+    return _spread(beat_evidence(tails, heads), ends, starts, len(clips))
 
 
 def written(call: Call, clips: Sequence[Clip], ends: Sequence[int], starts: Sequence[int], reader: Reader) -> Values:
@@ -100,13 +112,21 @@ def _load(file: Path) -> dict[str, float]:
         return {}
 
 
+def _bands(call: Call, clip: Clip) -> Values:
+    """The levels of a clip's sound over time; nothing where it has none."""
+    if clip.scan.sound is None:
+        return np.zeros((0, BANDS))
+    sound = film_tracks(call, clip.file, clip.path, clip.scan, picture=False).sound
+    assert sound is not None
+    start_s, end_s = clip.times_s
+    return np.asarray(sound.bands_db[round(start_s / HOP_S) : round(end_s / HOP_S)], np.float64)
+
+
 def _side(call: Call, clip: Clip, at_end: bool) -> Samples:
     """The last or first seconds of a clip's sound; nothing where it has none."""
-    timeline, sound = clip.scan.video, clip.scan.sound
-    if sound is None or timeline is None:
+    if clip.scan.sound is None:
         return np.zeros(0, np.float32)
-    start_s = float(timeline.time_of(clip.frames.start))
-    end_s = float(timeline.time_of(clip.frames.stop) if clip.frames.stop < len(timeline) else timeline.duration)
+    start_s, end_s = clip.times_s
     side = (max(start_s, end_s - SIDE_S), end_s) if at_end else (start_s, min(end_s, start_s + SIDE_S))
     samples: Samples = read_sound(clip.file, clip.path, *side, RATE_HZ, 1, call.check)[0]
     return samples
