@@ -66,7 +66,7 @@ def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> 
         shot = track[start:stop]
         raw = np.linalg.norm(np.diff(shot, axis=0), axis=1)
         reach = max(2 * SIDE, round(_AROUND_S * fps))
-        for place in _peaks(raw, least / 2):
+        for place in peaks(raw, least / 2):
             here = place + 1
             before, after = shot[max(0, here - SIDE) : here], shot[here : here + SIDE]
             if len(before) < 2 or len(after) < 2:
@@ -82,7 +82,7 @@ def find_steps(track: Values, fps: float, cuts: Sequence[int], least: float) -> 
     return found
 
 
-def _peaks(raw: Values, least: float) -> list[int]:
+def peaks(raw: Values, least: float) -> list[int]:
     """Places where a step is the largest within two frames."""
     padded = np.pad(raw, 2)
     around = np.lib.stride_tricks.sliding_window_view(padded, 5).max(axis=1)
