@@ -40,7 +40,7 @@ SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
 """What can be found, and by which search."""
 EXPLAINS: dict[str, tuple[str, ...]] = {
     "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
-    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "desync"),
+    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "echo", "desync"),
     "repeat": ("colour", "blur", "softness", "noise", "level", "desync"),
     "out_of_order": ("colour", "noise", "level"),
     "clipping": ("noise", "level", "echo"),
@@ -50,7 +50,7 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
-SURER = {("clipping", "level"): 0.6, ("repeat", "desync"): 0.6}
+SURER = {("clipping", "level"): 0.6, ("repeat", "desync"): 0.6, ("freeze", "dropout"): 0.4, ("freeze", "echo"): 0.5}
 """How sure the explanation must be against what it explains, where that is not nearly as sure."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
