@@ -42,7 +42,7 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
     "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "echo", "desync"),
     "repeat": ("colour", "blur", "softness", "noise", "level", "desync"),
-    "out_of_order": ("colour", "noise", "level"),
+    "out_of_order": ("colour", "blur", "softness", "noise", "level"),
     "clipping": ("noise", "level", "echo"),
     "desync": ("dropout", "noise", "level"),
     "dropout": ("noise", "level", "echo"),
