@@ -13,12 +13,13 @@ LEAST = 1.0
 """Grey levels of change, over all measures, from which on a step may be a grade."""
 LONG_S = 12.0
 """A grade that ends at a cut is not looked for over longer."""
-WEIGHTS = np.array([-6.6, 0.6, 1.0, 1.3, 0.6, 1.3, 2.1, 0.4, -1.5, -1.0])
+WEIGHTS = np.array([-5.6, 0.5, 1.1, 0.9, 0.8, 1.1, 1.6, 0.6, -1.4, -1.0])
 """Of the evidence for a pair of edges: a logistic regression on 120 films of 15 clips, 15 of them graded; the first was
 raised by 1.7, for most films have no such pair but a few dozen bad ones."""
-AT_CUT, AT_END = -2.5, -4.0
-"""Evidence against a grade that ends at a cut, or with the film, where only one of its edges is seen."""
-SHIFTS, GAINS = np.array([0.6, 1.2, 1.2]), np.array([0.4, 0.7, 0.7])
+AT_CUT, AT_END, MOST_ALONE = -1.5, -3.0, 0.5
+"""Evidence against a grade that ends at a cut, or with the film, where only one of its edges is seen; and the most that
+may speak for it."""
+SHIFTS, GAINS = np.array([0.3, 1.2, 1.2]), np.array([0.3, 0.5, 0.5])
 """Light wavers by itself, colours seldom do."""
 _CODING = 0.7
 """Grey levels by which a cell changes from frame to frame by coding alone."""
@@ -40,7 +41,8 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
             window, change = _to_a_cut(picture, edge)
             if SHORTEST_S <= picture.times_s[window[1]] - picture.times_s[window[0]] <= LONG_S:
                 against = AT_END if window[0] == 0 or window[1] == len(picture) else AT_CUT
-                windows.append((likely(against, *(WEIGHTS * alone(edge, edges))), window, change))
+                odds = min(MOST_ALONE, float(WEIGHTS @ alone(edge, edges)) + against)
+                windows.append((likely(odds), window, change))
     return [_finding(picture, *window) for window in windows]
 
 
