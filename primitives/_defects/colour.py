@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, likely
-from primitives._defects.edges import LONG, SHORTEST_S, SIDE, Edge, alone, best_pairs, beside, find_edges, near
+from primitives._defects.edges import LONG, SHORTEST_S, SIDE, Edge, alone, beside, best_pairs, find_edges, near
 from primitives._defects.scenes import scene_cuts
 from primitives._tracks import FilmTracks, PictureTrack
 
@@ -31,7 +31,7 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
     if picture is None or len(picture) < 2 * SIDE:
         return []
     edges = colour_edges(picture)
-    windows = [
+    windows: list[tuple[float, tuple[int, int], Values]] = [
         (sure, (first.frame, last.frame), (first.change - last.change) / 2)
         for sure, first, last in best_pairs(picture, edges, WEIGHTS)
     ]

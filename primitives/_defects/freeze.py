@@ -71,9 +71,7 @@ class _Rest:
     odds: float
 
 
-def _rest(
-    picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.bool_], first: int, last: int
-) -> _Rest:
+def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.bool_], first: int, last: int) -> _Rest:
     before, after = (_motion(picture, range(a, b)) for a, b in ((first - BESIDE, first), (last, last + BESIDE)))
     if before and picture.moved[first - 1] < min(3.0, SETTLING * before) and first - 1 not in picture.cuts:
         first -= 1

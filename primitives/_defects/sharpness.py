@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, likely
-from primitives._defects.edges import LONG, SIDE, Edge, best_pairs, beside, find_edges, near
+from primitives._defects.edges import LONG, SIDE, Edge, beside, best_pairs, find_edges, near
 from primitives._defects.scenes import scene_cuts
 from primitives._tracks import FilmTracks, PictureTrack
 
@@ -18,8 +18,8 @@ WEIGHTS = np.array([-4.6, -0.3, 2.0, 0.5, 1.2, 0.6, 0.8, 0.6, -2.0, -1.5])
 first was raised by 1.1, for most films have no such pair but a few dozen bad ones."""
 OUT_OF_FOCUS, LOST, LEFT = -18.5, np.array([-0.3, -0.8, -2.4, -1.5]), np.array([-4.3, -6.6, -7.7])
 """What tells blur from lost resolution: the change of detail at each distance, and how steeply what is left falls off
-towards fine detail. A logistic regression on 1300 single frames of 15 clips, blurred by 1.5 to 4.2 px or made smaller by
-1.5 to 5; 86 % right on clips that were left out, 29 of 30 edges in films."""
+towards fine detail. A logistic regression on 1300 single frames of 15 clips, blurred by 1.5 to 4.2 px or made smaller
+by 1.5 to 5; 86 % right on clips that were left out, 29 of 30 windows in films."""
 FADE = 2.0
 """Octaves of coarse detail: a picture that loses more goes out."""
 _CODING = 0.03
@@ -96,5 +96,7 @@ def _finding(picture: PictureTrack, sure: float, first: Edge, last: Edge) -> Fin
             "in_all_regions": round(min(first.agree, last.agree), 2),
             "out_of_focus": blur,
         },
-        Curve("fine against coarse detail, octaves", picture.times_s[:-1], np.median(detail[:, 0] - detail[:, 3], axis=1)),
+        Curve(
+            "fine against coarse detail, octaves", picture.times_s[:-1], np.median(detail[:, 0] - detail[:, 3], axis=1)
+        ),
     )
