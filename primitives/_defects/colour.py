@@ -16,9 +16,11 @@ LONG_S = 12.0
 WEIGHTS = np.array([-5.6, 0.5, 1.1, 0.9, 0.8, 1.1, 1.6, 0.6, -1.4, -1.0])
 """Of the evidence for a pair of edges: a logistic regression on 120 films of 15 clips, 15 of them graded; the first was
 raised by 1.7, for most films have no such pair but a few dozen bad ones."""
-AT_CUT, AT_END, MOST_ALONE = -1.5, -3.0, 0.5
+AT_CUT, AT_END, MOST_ALONE = -1.0, -3.0, 1.5
 """Evidence against a grade that ends at a cut, or with the film, where only one of its edges is seen; and the most that
 may speak for it."""
+AGREE, LASTS = 0.6, 0.5
+"""Such an edge must be one of all colours, and for good."""
 SHIFTS, GAINS = np.array([0.3, 1.2, 1.2]), np.array([0.3, 0.5, 0.5])
 """Light wavers by itself, colours seldom do."""
 _CODING = 0.7
@@ -37,7 +39,7 @@ def find_colour(tracks: FilmTracks) -> list[Finding]:
     ]
     paired = {frame for sure, window, _ in windows for frame in window if sure > 0.5}
     for edge in edges:
-        if edge.frame not in paired:
+        if edge.frame not in paired and edge.agree > AGREE and edge.lasts > LASTS:
             window, change = _to_a_cut(picture, edge)
             if SHORTEST_S <= picture.times_s[window[1]] - picture.times_s[window[0]] <= LONG_S:
                 against = AT_END if window[0] == 0 or window[1] == len(picture) else AT_CUT

@@ -28,7 +28,7 @@ _MOST = 20
 """Copies that are looked at in each stretch of film: several lags find the same one."""
 _EVEN = 5.0
 """What all frames together must say at least; films that do not loop by themselves say less than 1."""
-LOOP, WITH_SOUND = 1.2, (0.1, 20.0)
+LOOP, WITH_SOUND = 1.05, (0.1, 20.0)
 """A picture that comes again under sound that does not is a loop the film may have made itself: never surer than that,
 but for each bit of likeness that the sound has above the first figure."""
 _HEARD_DB, _HEARD_SHARE = -65.0, 0.4
