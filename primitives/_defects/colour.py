@@ -92,7 +92,7 @@ def _edge(cells: Values, around: range, frame: int) -> Edge | None:
         at_once=float(graded(moves[place - 1]) @ way) / size,
         lasts=float(graded(far[1] - far[0]) @ way) / size,
         usual=(float(np.quantile(np.linalg.norm(graded(others), axis=1), 0.85)) if len(others) > 3 else 0.0) + 0.2,
-        shares=shares,
+        sides=(before @ shares, after @ shares),
     )
 
 

@@ -20,7 +20,9 @@ SHORTEST_S, LONGEST_S = 0.4, 60.0
 LEAST_AT_ONCE = 0.25
 """Of a change, what must lie between the two frames."""
 SHARP = 0.7
-"""Other edges count as rivals that are at least half as large, and so nearly as sharp and unusual."""
+"""How sharp and unusual other edges are that count as rivals, as a share."""
+MOST = 60
+"""Edges of a minute that are tried against each other."""
 _DARKEST = 24
 
 
@@ -39,8 +41,8 @@ class Edge:
     """How much of the change is still there a while before and after; 1 is all."""
     usual: float
     """How much the same changes there from frame to frame otherwise."""
-    shares: Values
-    """What each part of the picture counts: those that move by themselves count little."""
+    sides: tuple[Values, Values]
+    """What was measured before and after, parts of the picture that move by themselves counting little."""
 
 
 Measure = Callable[[range, int], Edge | None]
@@ -82,42 +84,6 @@ def beside(values: Values, around: range, frame: int, start: int = 0, stop: int 
     return np.median(before, axis=0), np.median(after, axis=0)
 
 
-def pairs(picture: PictureTrack, edges: Sequence[Edge]) -> Iterator[tuple[Edge, Edge, Values]]:
-    """Edges that may undo each other, and what speaks for a defect between them."""
-    for first, last in itertools.combinations(edges, 2):
-        length_s = float(picture.times_s[last.frame] - picture.times_s[first.frame])
-        if SHORTEST_S <= length_s <= LONGEST_S and first.change @ last.change < 0:
-            yield first, last, _evidence(first, last, edges, length_s)
-
-
-def _evidence(first: Edge, last: Edge, edges: Sequence[Edge], length_s: float) -> Values:
-    """What speaks for a defect: size, alone and against what is usual; that one undoes the other; sharp ends that last;
-    few others like it."""
-    small, at_once = min(first.size, last.size), min(1.0, first.at_once, last.at_once)
-    own = {first.frame, last.frame}
-    over = min(first.size / first.usual, last.size / last.usual)
-    rivals = sum(
-        e.size > small / 2 and e.size / e.usual > SHARP * over and e.at_once > SHARP * at_once
-        for e in edges
-        if e.frame not in own
-    )
-    lengths = float(np.linalg.norm(first.change) * np.linalg.norm(last.change))
-    return np.array(
-        [
-            1.0,
-            np.log(small),
-            np.log(over),
-            -float(first.change @ last.change) / (lengths + 1e-9),
-            min(first.agree, last.agree),
-            at_once,
-            at_once**4,
-            min(1.0, first.lasts, last.lasts),
-            np.log(1 + rivals),
-            np.log(max(1.0, length_s / 6)),
-        ]
-    )
-
-
 def best_pairs(picture: PictureTrack, edges: Sequence[Edge], weights: Values) -> list[tuple[float, Edge, Edge]]:
     """The likeliest windows, no edge used twice."""
     chosen: list[tuple[float, Edge, Edge]] = []
@@ -130,6 +96,76 @@ def best_pairs(picture: PictureTrack, edges: Sequence[Edge], weights: Values) ->
     return chosen
 
 
+def pairs(picture: PictureTrack, edges: Sequence[Edge]) -> Iterator[tuple[Edge, Edge, Values]]:
+    """Edges that may undo each other, and what speaks for a defect between them."""
+    edges = _strongest(picture, edges)
+    times = np.array([picture.times_s[edge.frame] for edge in edges])
+    for place, first in enumerate(edges):
+        stop = int(np.searchsorted(times, times[place] + LONGEST_S, side="right"))
+        lasts = [
+            edge
+            for edge, time_s in zip(edges[place + 1 : stop], times[place + 1 : stop], strict=True)
+            if time_s - times[place] >= SHORTEST_S and first.change @ edge.change < 0
+        ]
+        near_by = edges[int(np.searchsorted(times, times[place] - LONGEST_S)) : stop]
+        if lasts:
+            lengths_s = np.array([picture.times_s[edge.frame] for edge in lasts]) - times[place]
+            for last, evidence in zip(lasts, _evidence(first, lasts, near_by, lengths_s), strict=True):
+                yield first, last, evidence
+
+
 def alone(edge: Edge, edges: Sequence[Edge]) -> Values:
     """What speaks for an edge by itself, as for a pair of them."""
-    return _evidence(edge, dataclasses.replace(edge, change=-edge.change), edges, 0.0)
+    return np.asarray(_evidence(edge, [dataclasses.replace(edge, change=-edge.change)], edges, np.zeros(1))[0])
+
+
+def _strongest(picture: PictureTrack, edges: Sequence[Edge]) -> list[Edge]:
+    """The sharpest and most unusual edges of each minute: others need not be tried against each other."""
+    kept: list[Edge] = []
+    minutes = itertools.groupby(edges, key=lambda edge: int(picture.times_s[edge.frame] // 60))
+    for _, group in minutes:
+        best = sorted(group, key=lambda edge: -edge.size / edge.usual * min(1.0, edge.at_once))[:MOST]
+        kept += sorted(best, key=lambda edge: edge.frame)
+    return kept
+
+
+def _evidence(first: Edge, lasts: Sequence[Edge], edges: Sequence[Edge], lengths_s: Values) -> Values:
+    """What speaks for a defect, a row for each last edge: size, alone and against what is usual; that one undoes the
+    other; sharp ends that last; few others like it."""
+
+    def lesser(name: str) -> Values:
+        return np.array([min(getattr(first, name), getattr(last, name)) for last in lasts])
+
+    small, at_once = lesser("size"), np.minimum(1.0, lesser("at_once"))
+    over = np.minimum(first.size / first.usual, [last.size / last.usual for last in lasts])
+    undone = [
+        -float(first.change @ last.change) / (float(np.linalg.norm(first.change) * np.linalg.norm(last.change)) + 1e-9)
+        for last in lasts
+    ]
+    return np.stack(
+        [
+            np.ones(len(lasts)),
+            np.log(small),
+            np.log(over),
+            np.array(undone),
+            lesser("agree"),
+            at_once,
+            at_once**4,
+            np.minimum(1.0, lesser("lasts")),
+            np.log(1 + _rivals(first, lasts, edges, small, over, at_once)),
+            np.log(np.maximum(1.0, lengths_s / 6)),
+        ],
+        axis=1,
+    )
+
+
+def _rivals(
+    first: Edge, lasts: Sequence[Edge], edges: Sequence[Edge], small: Values, over: Values, at_once: Values
+) -> Values:
+    """Other edges that are at least half as large, and nearly as sharp and unusual."""
+    sizes, sharp = np.array([edge.size for edge in edges]), np.array([edge.at_once for edge in edges])
+    unusual = sizes / np.array([edge.usual for edge in edges])
+    frames = np.array([edge.frame for edge in edges])
+    like = (sizes > small[:, None] / 2) & (unusual > SHARP * over[:, None]) & (sharp > SHARP * at_once[:, None])
+    like &= (frames != first.frame) & (frames != np.array([last.frame for last in lasts])[:, None])
+    return np.asarray(like.sum(axis=1))

@@ -31,6 +31,8 @@ _EVEN = 5.0
 LOOP, WITH_SOUND = 1.05, (0.1, 20.0)
 """A picture that comes again under sound that does not is a loop the film may have made itself: never surer than that,
 but for each bit of likeness that the sound has above the first figure."""
+SEEN = 0.3
+"""Likeness of a moving picture below which it does not come again, whatever the sound does."""
 _HEARD_DB, _HEARD_SHARE = -65.0, 0.4
 
 
@@ -112,7 +114,13 @@ def _best(
     copies.sort(reverse=True)
     return [
         _finding(
-            picture, part, lags[place], (seen[place], heard[place]), total, slice(first, last), audible[first:last]
+            picture,
+            part,
+            lags[place],
+            (seen[place], heard[place]),
+            total * _again(seen[place, first:last], still[here][first:last]),
+            slice(first, last),
+            audible[first:last],
         )
         for total, first, last, place in copies[:_MOST]
     ]
@@ -144,6 +152,11 @@ def _finding(
         },
         Curve("likeness to the film one lag before", picture.times_s[part.start : part.stop], seen + heard),
     )
+
+
+def _again(seen: Values, still: NDArray[np.bool_]) -> float:
+    """Less than 1 where a picture that moves is not like itself; a still one tells nothing."""
+    return 1.0 if still.mean() > 0.5 else float(np.clip(seen.mean() / SEEN, 0.0, 1.0))
 
 
 def _speaks(gaps: Values, noise: float) -> Values:

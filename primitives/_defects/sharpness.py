@@ -74,17 +74,13 @@ def _edge(detail: Values, around: range, frame: int) -> Edge | None:
         at_once=float(moves[place - 1] @ shares) / fine,
         lasts=float((_FINE @ (far[1] - far[0]) @ shares)[0]) / fine,
         usual=(float(np.quantile(np.abs(others @ shares), 0.85)) if len(others) > 3 else 0.0) + 0.02,
-        shares=shares,
+        sides=(before @ shares, after @ shares),
     )
 
 
 def _finding(picture: PictureTrack, sure: float, first: Edge, last: Edge) -> Finding:
     detail = picture.detail.astype(np.float32)
-    sharp, left = np.zeros(4), np.zeros(4)
-    for edge in (first, last):
-        sides = beside(detail, range(edge.frame - SIDE, edge.frame + SIDE), edge.frame)
-        sharp += sides[edge is last] @ edge.shares / 2
-        left += sides[edge is first] @ edge.shares / 2
+    sharp, left = ((first.sides[side] + last.sides[1 - side]) / 2 for side in range(2))
     blur = likely(OUT_OF_FOCUS, *(LOST * (left - sharp)), *(LEFT * -np.diff(left)))
     return Finding(
         "blur" if blur > 0.5 else "softness",
