@@ -13,9 +13,9 @@ LEAST = 1.0
 """Grey levels of change, over all measures, from which on a step may be a grade."""
 LONG_S = 12.0
 """A grade that ends at a cut is not looked for over longer."""
-WEIGHTS = np.array([-5.6, 0.5, 1.1, 0.9, 0.8, 1.1, 1.6, 0.6, -1.4, -1.0])
+WEIGHTS = np.array([-5.1, 0.5, 1.1, 0.9, 0.8, 1.1, 1.6, 0.6, -1.4, -1.0])
 """Of the evidence for a pair of edges: a logistic regression on 120 films of 15 clips, 15 of them graded; the first was
-raised by 1.7, for most films have no such pair but a few dozen bad ones."""
+raised by 2.2, for most films have no such pair but a few dozen bad ones."""
 AT_CUT, AT_END, MOST_ALONE = -1.0, -3.0, 1.5
 """Evidence against a grade that ends at a cut, or with the film, where only one of its edges is seen; and the most that
 may speak for it."""

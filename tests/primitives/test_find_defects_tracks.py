@@ -11,6 +11,7 @@ import pytest
 from primitives._cuts import Transition
 from primitives._defects.advice import advice
 from primitives._defects.common import Finding, best_stretch, confidence, step_window
+from primitives._defects.edges import MOST, Edge, pairs
 from primitives._defects.kinds import KINDS
 from primitives._defects.search import SEARCHES, find_all
 from primitives._tracks import BANDS, FLOOR_DB, STEP_DB, FilmTracks, PictureTrack, SoundTrack
@@ -88,6 +89,33 @@ def test_frames_that_stop_and_go_on_at_once_are_a_freeze() -> None:
     moved[WINDOW] = 0.0
     moved[225] = 3.0  # a keyframe's coding noise
     is_the_window(first_of(film(changed(picture, moved=moved, keyframes=np.arange(FRAMES) == 225), None)), "freeze")
+
+
+def test_a_film_that_shows_each_frame_twice_may_freeze_too() -> None:
+    picture = moving_picture()
+    moved = np.where(np.arange(FRAMES) % 2, 0.01, picture.moved).astype(np.float32)
+    moved[WINDOW] = 0.0
+    is_the_window(first_of(film(changed(picture, moved=moved), None)), "freeze", off_s=1.01 / FPS)
+
+
+def test_a_film_that_stops_without_sound_freezes_and_drops_nothing() -> None:
+    picture, chance = moving_picture(), np.random.default_rng(3)
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    levels = -30 + chance.normal(0, 3, (FRAMES * 4, BANDS))
+    levels[WINDOW.start * 4 : WINDOW.stop * 4] = FLOOR_DB
+    found = find_all(film(changed(picture, moved=moved), sound_of(levels, np.full(FRAMES * 4, 5.0))))
+    assert [one.kind for one in found] == ["freeze"] and found[0].evidence["silent_as_long"] == 1
+
+
+def test_a_film_that_often_holds_still_makes_each_hold_less_sure() -> None:
+    picture = moving_picture()
+    once, often = picture.moved.copy(), picture.moved.copy()
+    once[WINDOW] = 0.0
+    for start in range(0, FRAMES - 50, 50):
+        often[start + 10 : start + 30] = 0.0
+    sure = first_of(film(changed(picture, moved=once), None)).confidence
+    assert all(one.confidence < sure - 0.1 for one in find_all(film(changed(picture, moved=often), None), least=0.0))
 
 
 def test_a_still_shot_between_two_cuts_is_not_a_freeze() -> None:
@@ -261,6 +289,21 @@ def test_a_grade_that_ends_at_a_cut_is_found_by_its_one_step() -> None:
     graded = np.rint(np.clip(cells, 0, 255)).astype(np.uint8)
     found = find_all(film(dataclasses.replace(picture, cells=graded, changes=(cut,)), None), ["colour"])
     is_the_window(found[0], "colour")
+
+
+def test_light_that_flickers_is_not_a_grade() -> None:
+    picture, chance = moving_picture(), np.random.default_rng(7)
+    cells = picture.cells.astype(np.float32)
+    cells[:, 0] += chance.normal(0, 6, FRAMES)[:, None, None]
+    flickering = np.clip(np.rint(cells), 0, 255).astype(np.uint8)
+    assert find_all(film(changed(picture, cells=flickering), None), ["colour"]) == []
+
+
+def test_edges_without_end_are_tried_in_bounded_time() -> None:
+    picture = moving_picture()
+    edge = Edge(0, np.ones(3), 1.0, 1.0, 1.0, 1.0, 0.1, (np.zeros(3), np.zeros(3)))
+    edges = [dataclasses.replace(edge, frame=n, change=edge.change * (-1) ** n) for n in range(1, FRAMES)]
+    assert len({first.frame for first, _, _ in pairs(picture, edges)}) < MOST
 
 
 def test_moments_with_the_same_peaks_are_clipping_though_crests_still_stand_out() -> None:
