@@ -27,8 +27,8 @@ from primitives._tracks import REGIONS, SCALES, FilmTracks, Floats, PictureTrack
 
 PICTURE_VERSION, SOUND_VERSION = 3, 1
 LAGS_PX = (1, 2, 4, 8)
-DETAIL_ROWS = 90
-"""Rows of the picture that detail is measured in, at least. (With half as many a third of the soft films is missed.)"""
+DETAIL_PX = 60_000
+"""Pixels of the picture that detail is measured in, at least: as many rows as that takes."""
 SMALL_PX = 240
 BLOCK_PX = 8
 _MOST_CHANGED = 4
@@ -106,7 +106,7 @@ def details(luma: NDArray[np.uint8]) -> Floats:
     high, wide = (side - LAGS_PX[-1] for side in luma.shape)
     if high < REGIONS[0] or wide < REGIONS[1]:
         return np.zeros((SCALES, REGIONS[0] * REGIONS[1]), np.float32)
-    every = max(1, high // DETAIL_ROWS)
+    every = max(1, min(high // REGIONS[0], high * wide // DETAIL_PX))
     rows = luma[:high:every, :wide]
     bands = [len(rows) * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
     sums = np.empty((SCALES, REGIONS[0], wide), np.float32)
