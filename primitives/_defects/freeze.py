@@ -22,6 +22,8 @@ BESIDE = 8
 AT_CUT = {(False, False): 0.0, (False, True): -0.7, (True, False): -2.5, (True, True): -6.0}
 """Evidence against a run whose start, or end, falls on a cut. The jump that ends a freeze may itself be taken for a
 cut."""
+MOST_AT_CUT = 1.0
+"""The most that may speak for such a run: shots are often held at their end."""
 EVEN, OF_MOTION, OF_REST, OF_OFTEN, OF_SILENCE = -9.6, 3.0, -2.2, -1.0, 1.5
 """Evidence as logarithms of odds: motion beside a run and motion left in it (logarithms of grey levels), the share of
 the film that rests otherwise, and silence for just as long. The first two are from a logistic regression on 321 runs,
@@ -80,7 +82,7 @@ def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.b
     elsewhere = np.delete(resting, np.s_[first:last])
     often = float(elsewhere.mean()) if len(elsewhere) else 0.0
     silent = sound is not None and _only_silent(sound, picture.times_s[first], picture.times_s[last])
-    # A still shot between two cuts, or one that a film ends with, is no defect by itself.
+    # However much moves beside it, a still shot between two cuts, or one that a film ends with, is no defect by itself.
     cut = first in picture.cuts or first <= 1, last in picture.cuts or last == len(picture)
     odds = (
         EVEN
@@ -90,6 +92,7 @@ def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.b
         + OF_SILENCE * silent
         + AT_CUT[cut]
     )
+    odds = min(odds, MOST_AT_CUT) if any(cut) else odds
     return _Rest(first, last, inside, min(before, after), after, often, silent, float(odds))
 
 
