@@ -13,6 +13,8 @@ from primitives._cuts import EVEN, Transition
 Floats = NDArray[np.float32]
 ROWS, COLUMNS, PLANES = 9, 16, 3
 SCALES = 4
+REGIONS = (3, 4)
+"""Rows and columns of the regions in which detail is measured."""
 HOP_S = 0.01
 BANDS = 40
 FLOOR_DB, STEP_DB = -110.0, 0.5
@@ -31,8 +33,9 @@ class PictureTrack:
     """Luma that one cell in fifty exceeds."""
     moved: Floats
     """How much the most changed parts differ from the frame before, in grey levels; 0 for the first frame."""
-    detail: Floats
-    """log2 of the mean difference of places 1, 2, 4 and 8 pixels apart. Blur lowers the first ones most."""
+    detail: NDArray[np.float16]
+    """log2 of the mean difference of places 1, 2, 4 and 8 pixels apart, in each region. Blur lowers the first ones
+    most."""
     keyframes: NDArray[np.bool_]
     changes: tuple[Transition, ...]
     """The film's transitions, weak ones included."""

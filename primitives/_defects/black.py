@@ -11,6 +11,8 @@ from primitives._tracks import FilmTracks, PictureTrack
 DARKEST = 24.0
 """Luma that hardly any part of a black frame exceeds (black is 16 in film, 0 in some)."""
 SHORTEST_S = 0.06
+SUDDEN = 8.0
+"""Black that comes and goes at once is hardly ever a film's own."""
 LIT = 20.0
 """Grey levels by which the frames beside a black one must be brighter."""
 
@@ -30,7 +32,7 @@ def find_black(tracks: FilmTracks) -> list[Finding]:
             change.kind == "fade" and change.strength >= EVEN and change.start <= last and change.end >= first
             for change in picture.changes
         )
-        ratio = 3.0 * min(1.0, min(beside) / LIT) * (0.3 if faded and _gradual(picture, first, last) else 1.0)
+        ratio = SUDDEN * min(1.0, min(beside) / LIT) ** 2 * (0.3 if faded and _gradual(picture, first, last) else 1.0)
         found.append(
             Finding(
                 "black",

@@ -4,87 +4,122 @@ from __future__ import annotations
 
 import numpy as np
 
-from primitives._defects.common import Curve, Finding, Values, confidence
-from primitives._defects.scenes import same_scene, scene_cuts
-from primitives._defects.steps import LONG_S, RIVAL, Step, find_steps, pair_steps
+from primitives._defects.common import Curve, Finding, Values, likely
+from primitives._defects.edges import LONG, SHORTEST_S, SIDE, Edge, alone, beside, best_pairs, find_edges, near
+from primitives._defects.scenes import scene_cuts
 from primitives._tracks import FilmTracks, PictureTrack
 
-LEAST = 2.0
+LEAST = 1.0
 """Grey levels of change, over all measures, from which on a step may be a grade."""
-SHORTEST_S, LONGEST_S = 0.4, 60.0
-EASY = 1.5
-"""Two steps that undo each other are seldom a film's own: so much they count for more."""
-AT_CUT = 0.45
-"""How strong a grade is that ends at a cut, where only one of its steps is seen."""
-AT_END = 0.27
-"""The same where it ends with the film."""
-WEIGHTS = np.array([0.6, 1.2, 1.2, 0.4, 0.7, 0.7], np.float32)
+LONG_S = 12.0
+"""A grade that ends at a cut is not looked for over longer."""
+WEIGHTS = np.array([-5.1, 0.5, 1.1, 0.9, 0.8, 1.1, 1.6, 0.6, -1.4, -1.0])
+"""Of the evidence for a pair of edges: a logistic regression on 120 films of 15 clips, 15 of them graded; the first was
+raised by 2.2, for most films have no such pair but a few dozen bad ones."""
+AT_CUT, AT_END, MOST_ALONE = -1.0, -3.0, 1.5
+"""Evidence against a grade that ends at a cut, or with the film, where only one of its edges is seen; and the most that
+may speak for it."""
+AGREE, LASTS = 0.6, 0.5
+"""Such an edge must be one of all colours, and for good."""
+SHIFTS, GAINS = np.array([0.3, 1.2, 1.2]), np.array([0.3, 0.5, 0.5])
 """Light wavers by itself, colours seldom do."""
-
-
-def colours(picture: PictureTrack) -> Values:
-    """Mean of luma and chroma, and their spread, for each frame, weighed by how much they tell."""
-    cells = picture.cells.astype(np.float32).reshape(len(picture), 3, -1)
-    means, spreads = cells.mean(axis=2), cells.std(axis=2)
-    return np.concatenate((means, spreads), axis=1) * WEIGHTS
+_CODING = 0.7
+"""Grey levels by which a cell changes from frame to frame by coding alone."""
 
 
 def find_colour(tracks: FilmTracks) -> list[Finding]:
-    """Windows between two opposite steps of colour, where the scene itself stays."""
+    """Windows between two opposite steps of colour, or between one and a cut, where the scene itself stays."""
     picture = tracks.picture
-    if picture is None:
+    if picture is None or len(picture) < 2 * SIDE:
         return []
-    track = colours(picture)
-    steps = [
-        step
-        for step in find_steps(track, picture.fps, scene_cuts(picture), LEAST)
-        if picture.bright[step.frame - 1 : step.frame + 1].min() > 24 and same_scene(picture, step.frame)
+    edges = colour_edges(picture)
+    windows: list[tuple[float, tuple[int, int], Values]] = [
+        (sure, (first.frame, last.frame), (first.change - last.change) / 2)
+        for sure, first, last in best_pairs(picture, edges, WEIGHTS)
     ]
-    pairs = pair_steps(steps, round(SHORTEST_S * picture.fps), round(LONGEST_S * picture.fps))
-    found = [
-        _finding(
-            picture,
-            track,
-            (pair.first.frame, pair.last.frame),
-            (pair.first.change - pair.last.change) / 2,
-            EASY * pair.strength_over(picture.fps),
-        )
-        for pair in pairs
-    ]
-    sure = [pair for pair in pairs if EASY * pair.strength_over(picture.fps) > 1]
-    paired = {step.frame for pair in sure for step in (pair.first, pair.last)}
-    for step in steps:
-        if step.frame not in paired:
-            window, change = _to_a_cut(picture, track, step)
-            length_s = float(picture.times_s[window[1]] - picture.times_s[window[0]])
-            if SHORTEST_S <= length_s <= LONG_S:
-                share = AT_END if window[0] == 0 or window[1] == len(picture) else AT_CUT
-                found.append(_finding(picture, track, window, change, share * step.strength / (1 + RIVAL * len(steps))))
-    return found
+    paired = {frame for sure, window, _ in windows for frame in window if sure > 0.5}
+    for edge in edges:
+        if edge.frame not in paired and edge.agree > AGREE and edge.lasts > LASTS:
+            window, change = _to_a_cut(picture, edge)
+            if SHORTEST_S <= picture.times_s[window[1]] - picture.times_s[window[0]] <= LONG_S:
+                against = AT_END if window[0] == 0 or window[1] == len(picture) else AT_CUT
+                odds = min(MOST_ALONE, float(WEIGHTS @ alone(edge, edges)) + against)
+                windows.append((likely(odds), window, change))
+    return [_finding(picture, *window) for window in windows]
 
 
-def _to_a_cut(picture: PictureTrack, track: Values, step: Step) -> tuple[tuple[int, int], Values]:
-    """One step in a shot: the grade reaches from it to a cut, on the side whose colours are further from the film's."""
+def colour_edges(picture: PictureTrack) -> list[Edge]:
+    """Where the colours of all cells change together."""
+    cells = picture.cells.reshape(len(picture), 3, -1).astype(np.float32)
+    looks = np.concatenate((cells.mean(axis=2) * SHIFTS, cells.std(axis=2) * GAINS), axis=1)
+    sizes = np.zeros(len(picture))
+    sizes[1:] = np.linalg.norm(np.diff(looks, axis=0), axis=1)
+
+    def measure(shot: range, frame: int) -> Edge | None:
+        return _edge(cells, near(picture, shot, frame), frame)
+
+    return find_edges(picture, sizes, scene_cuts(picture), LEAST / 2, measure)
+
+
+def _edge(cells: Values, around: range, frame: int) -> Edge | None:
+    moves = np.diff(cells[around.start : around.stop], axis=0)
+    place = frame - around.start
+    others = np.delete(moves, np.s_[max(0, place - 2) : place + 1], axis=0)
+    noise = np.quantile(np.abs(others).mean(axis=1), 0.85, axis=0) if len(others) > 3 else 0.0
+    shares = (noise + _CODING) ** -2.0 * np.ones(cells.shape[2])
+    shares /= shares.sum()
+    before, after = beside(cells, around, frame)
+    spread = before - (before @ shares)[:, None]
+    power = np.sqrt((spread**2) @ shares + 1.0)
+
+    def graded(gaps: Values) -> Values:
+        """The shift of each plane, and how much further apart its values are, in grey levels."""
+        return np.concatenate((gaps @ shares * SHIFTS, (gaps * spread) @ shares / power * GAINS), axis=-1)
+
+    change = graded(after - before)
+    size = float(np.linalg.norm(change))
+    if size < LEAST:
+        return None
+    way = change / size
+    far = beside(cells, around, frame, SIDE - 1, LONG)
+    fitted = (change[:3] / SHIFTS)[:, None] + (change[3:] / GAINS / power)[:, None] * spread
+    off = (((after - before - fitted) ** 2) @ shares).sum() / ((((after - before) ** 2) @ shares).sum() + 1e-6)
+    return Edge(
+        frame,
+        change,
+        size,
+        agree=float(1 - off),
+        at_once=float(graded(moves[place - 1]) @ way) / size,
+        lasts=float(graded(far[1] - far[0]) @ way) / size,
+        usual=(float(np.quantile(np.linalg.norm(graded(others), axis=1), 0.85)) if len(others) > 3 else 0.0) + 0.2,
+        sides=(before @ shares, after @ shares),
+    )
+
+
+def _to_a_cut(picture: PictureTrack, edge: Edge) -> tuple[tuple[int, int], Values]:
+    """One edge in a shot: the grade reaches from it to a cut, on the side whose colours are further from the film's."""
     walls = [0, *scene_cuts(picture), len(picture)]
-    place = int(np.searchsorted(walls, step.frame, side="right"))
-    before, after = (walls[place - 1], step.frame), (step.frame, walls[place])
-    own = np.median(track, axis=0)
-    far = [float(np.linalg.norm((track[a:b].mean(axis=0) - own)[1:3])) for a, b in (before, after)]
-    return (before, -step.change) if far[0] >= far[1] else (after, step.change)
+    place = int(np.searchsorted(walls, edge.frame, side="right"))
+    before, after = (walls[place - 1], edge.frame), (edge.frame, walls[place])
+    chroma = picture.cells[:, 1:].mean(axis=(2, 3))
+    own = np.median(chroma, axis=0)
+    far = [float(np.linalg.norm(chroma[a:b].mean(axis=0) - own)) for a, b in (before, after)]
+    return (before, -edge.change) if far[0] >= far[1] else (after, edge.change)
 
 
-def _finding(picture: PictureTrack, track: Values, window: tuple[int, int], way: Values, ratio: float) -> Finding:
-    change = way / WEIGHTS
+def _finding(picture: PictureTrack, sure: float, window: tuple[int, int], way: Values) -> Finding:
+    means = picture.cells.mean(axis=(2, 3))
+    along = way[:3] / (np.linalg.norm(way[:3]) + 1e-6)
     return Finding(
         "colour",
         float(picture.times_s[window[0]]),
         float(picture.times_s[window[1]]),
-        confidence(ratio),
+        sure,
         {
-            "luma_change": round(float(change[0]), 1),
-            "blue_change": round(float(change[1]), 1),
-            "red_change": round(float(change[2]), 1),
-            "contrast_change": round(float(change[3]), 1),
+            "luma_change": round(float(way[0] / SHIFTS[0]), 1),
+            "blue_change": round(float(way[1] / SHIFTS[1]), 1),
+            "red_change": round(float(way[2] / SHIFTS[2]), 1),
+            "contrast_change": round(float(way[3] / GAINS[0]), 1),
         },
-        Curve("mean colour, along the change", picture.times_s[:-1], track @ (way / (np.linalg.norm(way) + 1e-6))),
+        Curve("mean colour, along the change", picture.times_s[:-1], means * SHIFTS @ along),
     )

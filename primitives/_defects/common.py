@@ -47,6 +47,11 @@ def confidence(ratio: float) -> float:
     return round(float(ratio**2 / (1 + ratio**2)), 3) if ratio > 0 else 0.0
 
 
+def likely(*evidence: float) -> float:
+    """The chance that goes with a sum of evidence, as logarithms of odds."""
+    return round(float(1 / (1 + np.exp(-np.clip(sum(evidence), -20, 20)))), 3)
+
+
 def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Stretches `[a, b)` where a flag holds."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives._defects.common import Curve, Finding, confidence, runs
-from primitives._tracks import FilmTracks, PictureTrack
+from primitives._defects.common import Curve, Finding, likely, runs
+from primitives._defects.sound import GONE_DB, rows
+from primitives._tracks import FilmTracks, PictureTrack, SoundTrack
 
 STILL = 0.5
 """A frame that differs by less repeats the one before it. Keyframes, whose coding noise is another, may differ more."""
@@ -16,9 +19,19 @@ SETTLING = 0.2
 SHORTEST_S = 0.25
 BESIDE = 8
 """Frames on each side in which the film must move."""
-AT_CUT = {(False, False): 1.0, (False, True): 0.6, (True, False): 0.28, (True, True): 0.1}
-"""What a run counts whose start, or end, falls on a cut. The jump that ends a freeze may itself be taken for a cut."""
-_EVEN_MOTION = 0.5
+AT_CUT = {(False, False): 0.0, (False, True): -0.7, (True, False): -2.5, (True, True): -6.0}
+"""Evidence against a run whose start, or end, falls on a cut. The jump that ends a freeze may itself be taken for a
+cut."""
+MOST_AT_CUT = 1.0
+"""The most that may speak for such a run: shots are often held at their end."""
+EVEN, OF_MOTION, OF_REST, OF_OFTEN, OF_SILENCE = -9.6, 3.0, -2.2, -1.0, 1.5
+"""Evidence as logarithms of odds: motion beside a run and motion left in it (logarithms of grey levels), the share of
+the film that rests otherwise, and silence for just as long. The first two are from a logistic regression on 321 runs,
+15 of them freezes; in 15 clips, each judged by the others, every freeze came before every other run."""
+RIVAL = 1.5
+"""Evidence by which other runs may be less to count as the same: a film that often holds does so by itself."""
+LIVELIEST = 30.0
+BESIDE_S = 0.2
 _DARKEST = 24
 
 
@@ -42,37 +55,75 @@ def find_freezes(tracks: FilmTracks) -> list[Finding]:
     resting = np.zeros(len(picture), bool)
     for first, last in stretches:
         resting[first:last] = True
-    return [_finding(picture, resting, first, last) for first, last in stretches]
+    rests = [_rest(picture, tracks.sound, resting, first, last) for first, last in stretches]
+    return [_finding(picture, rest, sum(other.odds > rest.odds - RIVAL for other in rests) - 1) for rest in rests]
 
 
-def _finding(picture: PictureTrack, resting: NDArray[np.bool_], first: int, last: int) -> Finding:
-    moved = picture.moved
-    before, after = (_motion(picture, range(a, b)) for a, b in ((first - BESIDE, first), (last + 1, last + 1 + BESIDE)))
-    if before and moved[first - 1] < min(3.0, SETTLING * before) and first - 1 not in picture.cuts:
+@dataclass(frozen=True)
+class _Rest:
+    """A run of repeated frames."""
+
+    first: int
+    last: int
+    inside: float
+    beside: float
+    after: float
+    often: float
+    silent: bool
+    odds: float
+
+
+def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.bool_], first: int, last: int) -> _Rest:
+    before, after = (_motion(picture, range(a, b)) for a, b in ((first - BESIDE, first), (last, last + BESIDE)))
+    if before and picture.moved[first - 1] < min(3.0, SETTLING * before) and first - 1 not in picture.cuts:
         first -= 1
-    inside = float(moved[first + 1 : last].mean()) if last - first > 1 else 0.0
+    kept = [n for n in range(first + 1, last) if not picture.keyframes[n]]
+    inside = float(picture.moved[kept].mean()) if kept else 0.0
     elsewhere = np.delete(resting, np.s_[first:last])
     often = float(elsewhere.mean()) if len(elsewhere) else 0.0
-    motion = min(before, after)
-    # A still shot between two cuts, or one that a film ends with, is no defect by itself.
+    silent = sound is not None and _only_silent(sound, picture.times_s[first], picture.times_s[last])
+    # However much moves beside it, a still shot between two cuts, or one that a film ends with, is no defect by itself.
     cut = first in picture.cuts or first <= 1, last in picture.cuts or last == len(picture)
-    ratio = min(3.5, motion / (_EVEN_MOTION + 10 * inside)) * float(np.exp(-2.5 * often)) * AT_CUT[cut]
+    odds = (
+        EVEN
+        + OF_MOTION * np.log(min(before, after) + 0.1)
+        + OF_REST * np.log(inside + 0.02)
+        + OF_OFTEN * often
+        + OF_SILENCE * silent
+        + AT_CUT[cut]
+    )
+    odds = min(odds, MOST_AT_CUT) if any(cut) else odds
+    return _Rest(first, last, inside, min(before, after), after, often, silent, float(odds))
+
+
+def _only_silent(sound: SoundTrack, start_s: float, end_s: float) -> bool:
+    """Whether there is no sound for just as long."""
+    gone = sound.level_db < GONE_DB
+    near, first, last = rows(BESIDE_S), rows(start_s), rows(end_s)
+    inside, sides = gone[first + 3 : last - 3], (gone[max(0, first - near) : first - 3], gone[last + 3 : last + near])
+    return len(inside) > 0 and bool(inside.mean() > 0.95 and all(len(s) and s.mean() < 0.5 for s in sides))
+
+
+def _finding(picture: PictureTrack, rest: _Rest, rivals: int) -> Finding:
     return Finding(
         "freeze",
-        float(picture.times_s[first]),
-        float(picture.times_s[last]),
-        confidence(ratio),
+        float(picture.times_s[rest.first]),
+        float(picture.times_s[rest.last]),
+        likely(rest.odds, -np.log(1 + rivals)),
         {
-            "motion_inside": round(inside, 2),
-            "motion_beside": round(motion, 2),
-            "jump_after": round(float(moved[last]) / max(after, 0.1), 1) if last < len(picture) else 0.0,
-            "still_elsewhere": round(often, 3),
+            "motion_inside": round(rest.inside, 2),
+            "motion_beside": round(rest.beside, 2),
+            "jump_after": round(float(picture.moved[rest.last]) / max(rest.after, 0.1), 1)
+            if rest.last < len(picture)
+            else 0.0,
+            "still_elsewhere": round(rest.often, 3),
+            "silent_as_long": float(rest.silent),
         },
-        Curve("motion, grey levels", picture.times_s[:-1], np.minimum(moved, 4 * max(motion, 1.0))),
+        Curve("motion, grey levels", picture.times_s[:-1], np.minimum(picture.moved, 4 * max(rest.beside, 1.0))),
     )
 
 
 def _motion(picture: PictureTrack, frames: range) -> float:
-    """How much the film moves there, cuts aside; uneven where frames are doubled."""
+    """How much the film moves there on the whole, cuts aside: it may show each frame twice."""
     inside = [n for n in frames if 0 < n < len(picture) and n not in picture.cuts]
-    return float(np.median(picture.moved[inside])) if len(inside) > 2 else 0.0
+    return float(np.minimum(picture.moved[inside], LIVELIEST).mean()) if len(inside) > 2 else 0.0

@@ -26,8 +26,14 @@ _COST = 0.4
 """What a frame must say for a lag, in natural logarithms, to belong to the copy."""
 _MOST = 20
 """Copies that are looked at in each stretch of film: several lags find the same one."""
-_EVEN = 10.0
-"""What all frames together must say at least."""
+_EVEN = 5.0
+"""What all frames together must say at least; films that do not loop by themselves say less than 1."""
+LOOP, WITH_SOUND = 1.05, (0.1, 20.0)
+"""A picture that comes again under sound that does not is a loop the film may have made itself: never surer than that,
+but for each bit of likeness that the sound has above the first figure."""
+SEEN = 0.3
+"""Likeness of a moving picture below which it does not come again, whatever the sound does."""
+_HEARD_DB, _HEARD_SHARE = -65.0, 0.4
 
 
 def find_repeats(tracks: FilmTracks) -> list[Finding]:
@@ -93,6 +99,7 @@ def _best(
         return []
     seen = _speaks(_distances(vectors[here], lags), _PICTURE_NOISE)
     heard = _speaks(_distances(sound[here], lags), _SOUND_NOISE) if sound is not None else np.zeros_like(seen)
+    audible = sound[here].max(axis=1) > _HEARD_DB if sound is not None else np.zeros(len(part), bool)
     moving = np.where(still[here], 0.2, 1.0)
     evidence = _PICTURE_SHARE * seen * moving + _SOUND_SHARE * heard - _COST * np.maximum(moving, 0.5)
     copies: list[tuple[float, int, int, int]] = []
@@ -106,16 +113,32 @@ def _best(
             copies.append((total, first + lag, last + lag, place))
     copies.sort(reverse=True)
     return [
-        _finding(picture, part, lags[place], (seen[place], heard[place]), total, slice(first, last))
+        _finding(
+            picture,
+            part,
+            lags[place],
+            (seen[place], heard[place]),
+            total * _again(seen[place, first:last], still[here][first:last]),
+            slice(first, last),
+            audible[first:last],
+        )
         for total, first, last, place in copies[:_MOST]
     ]
 
 
 def _finding(
-    picture: PictureTrack, part: range, lag: int, speaks: tuple[Values, Values], total: float, share: slice
+    picture: PictureTrack,
+    part: range,
+    lag: int,
+    speaks: tuple[Values, Values],
+    total: float,
+    share: slice,
+    audible: NDArray[np.bool_],
 ) -> Finding:
     seen, heard = speaks
     ratio = total / _EVEN * min(1.0, float(np.median(seen[share] + heard[share])) / 1.2)
+    if audible.mean() > _HEARD_SHARE:
+        ratio = min(ratio, LOOP + WITH_SOUND[1] * max(0.0, float(heard[share].mean()) - WITH_SOUND[0]))
     start, end = part.start + share.start, part.start + share.stop
     return Finding(
         "repeat",
@@ -129,6 +152,11 @@ def _finding(
         },
         Curve("likeness to the film one lag before", picture.times_s[part.start : part.stop], seen + heard),
     )
+
+
+def _again(seen: Values, still: NDArray[np.bool_]) -> float:
+    """Less than 1 where a picture that moves is not like itself; a still one tells nothing."""
+    return 1.0 if still.mean() > 0.5 else float(np.clip(seen.mean() / SEEN, 0.0, 1.0))
 
 
 def _speaks(gaps: Values, noise: float) -> Values:

@@ -10,6 +10,7 @@ from primitives._tracks import PictureTrack
 SAME = 2.2
 """Grey levels by which cells of the same scene may differ once its colours are matched, beside its motion."""
 MOTION = 1.5
+BLANK = 0.4
 _NEAR = 12
 
 
@@ -25,7 +26,10 @@ def _matched(x: Values, y: Values) -> Values:
 
 
 def same_scene(picture: PictureTrack, frame: int) -> bool:
-    """Whether a frame shows what the one before shows, whatever happened to its colours."""
+    """Whether a frame shows what the one before shows, whatever happened to its colours. A blank one shows nothing."""
+    contrasts = sorted(float(picture.cells[n, 0].std()) for n in (frame - 1, frame))
+    if contrasts[0] < BLANK * contrasts[1]:
+        return False
     low, high = max(1, frame - _NEAR), min(len(picture), frame + _NEAR)
     near = [n for n in range(low, high) if n != frame]
     usual = (

@@ -40,9 +40,9 @@ SEARCHES: tuple[tuple[tuple[str, ...], Search], ...] = (
 """What can be found, and by which search."""
 EXPLAINS: dict[str, tuple[str, ...]] = {
     "black": ("freeze", "repeat", "colour", "blur", "softness", "dropout"),
-    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "desync"),
+    "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "echo", "desync"),
     "repeat": ("colour", "blur", "softness", "noise", "level", "desync"),
-    "out_of_order": ("colour", "noise", "level"),
+    "out_of_order": ("colour", "blur", "softness", "noise", "level"),
     "clipping": ("noise", "level", "echo"),
     "desync": ("dropout", "noise", "level"),
     "dropout": ("noise", "level", "echo"),
@@ -50,7 +50,14 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
-SURER = {("clipping", "level"): 0.6, ("repeat", "desync"): 0.6}
+SURER = {
+    ("clipping", "level"): 0.6,
+    ("repeat", "desync"): 0.6,
+    ("freeze", "dropout"): 0.4,
+    ("freeze", "echo"): 0.5,
+    ("out_of_order", "blur"): 0.6,
+    ("out_of_order", "softness"): 0.6,
+}
 """How sure the explanation must be against what it explains, where that is not nearly as sure."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
@@ -90,7 +97,9 @@ def _explained(finding: Finding, others: list[Finding]) -> bool:
 
 
 def _covers(other: Finding, finding: Finding) -> bool:
-    """Whether one finding lies in the other for the most part; of late sound only the start is known."""
+    """Whether one finding lies in the other for the most part; of late sound only the start is known. What was moved
+    made joins up to where it belongs."""
     if finding.kind == "desync":
         return other.start_s - CUT_S <= finding.start_s < other.end_s
-    return finding.covered_by(other) > 0.5
+    reach_s = max(other.end_s, other.evidence.get("belongs_at_s", 0.0))
+    return finding.covered_by(dataclasses.replace(other, end_s=reach_s)) > 0.5

@@ -5,6 +5,7 @@ The picture pass also finds the shots, so that `scene_cuts` after it is free.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +23,12 @@ from primitives._media.shots import changes_in, film_changes, keep_changes
 from primitives._media.sound_bands import measure_sound
 from primitives._media.thumbs import ThumbGather, film_runs
 from primitives._signature import Ints, Thumbs
-from primitives._tracks import SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
+from primitives._tracks import REGIONS, SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
 
-VERSION = 1
+PICTURE_VERSION, SOUND_VERSION = 3, 1
 LAGS_PX = (1, 2, 4, 8)
+DETAIL_PX = 60_000
+"""Pixels of the picture that detail is measured in, at least: as many rows as that takes."""
 SMALL_PX = 240
 BLOCK_PX = 8
 _MOST_CHANGED = 4
@@ -48,7 +51,7 @@ class _Looks:
 
     thumbs: Thumbs
     moved: Floats
-    detail: Floats
+    detail: NDArray[np.float16]
     first: NDArray[np.uint8]
     last: NDArray[np.uint8]
 
@@ -57,7 +60,7 @@ class _LookGather:
     def __init__(self) -> None:
         self._thumbs = ThumbGather()
         self._moved: list[float] = []
-        self._detail: list[list[float]] = []
+        self._detail: list[Floats] = []
         self._first = self._last = np.zeros((BLOCK_PX, BLOCK_PX), np.uint8)
 
     def see(self, frame: VideoFrame) -> None:
@@ -76,13 +79,13 @@ class _LookGather:
             return _Looks(
                 thumbs,
                 np.zeros(len(shown), np.float32),
-                np.zeros((len(shown), SCALES), np.float32),
+                np.zeros((len(shown), SCALES, REGIONS[0] * REGIONS[1]), np.float16),
                 self._first,
                 self._last,
             )
         moved = np.array(self._moved, np.float32)[shown]
         moved[1:][shown[1:] == shown[:-1]] = 0
-        return _Looks(thumbs, moved, np.array(self._detail, np.float32)[shown], self._first, self._last)
+        return _Looks(thumbs, moved, np.array(self._detail, np.float16)[shown], self._first, self._last)
 
 
 def luma_of(frame: VideoFrame) -> NDArray[np.uint8]:
@@ -97,17 +100,24 @@ def luma_of(frame: VideoFrame) -> NDArray[np.uint8]:
     return np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[: plane.height, : plane.width]
 
 
-def details(luma: NDArray[np.uint8]) -> list[float]:
-    """How much places differ that lie 1, 2, 4 and 8 pixels apart, across and down, as log2 of grey levels."""
-    found: list[float] = []
-    for lag in LAGS_PX:
-        if min(luma.shape) <= lag:
-            found.append(found[-1] if found else 0.0)
-            continue
-        across = cv2.norm(luma[:, lag:], luma[:, :-lag], cv2.NORM_L1)
-        down = cv2.norm(luma[lag:], luma[:-lag], cv2.NORM_L1)
-        found.append(float(np.log2((across + down) / (2 * luma.size) + 0.01)))
-    return found
+def details(luma: NDArray[np.uint8]) -> Floats:
+    """How much places differ that lie 1, 2, 4 and 8 pixels apart, across and down, in each region, as log2 of grey
+    levels."""
+    high, wide = (side - LAGS_PX[-1] for side in luma.shape)
+    if high < REGIONS[0] or wide < REGIONS[1]:
+        return np.zeros((SCALES, REGIONS[0] * REGIONS[1]), np.float32)
+    every = max(1, min(high // REGIONS[0], high * wide // DETAIL_PX))
+    rows = luma[:high:every, :wide]
+    bands = [len(rows) * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
+    sums = np.empty((SCALES, REGIONS[0], wide), np.float32)
+    for lag, of_lag in zip(LAGS_PX, sums, strict=True):
+        across = cv2.absdiff(luma[:high:every, lag : wide + lag], rows)
+        both = cv2.add(across, cv2.absdiff(luma[lag : high + lag : every, :wide], rows))
+        for band, (top, bottom) in enumerate(itertools.pairwise(bands)):
+            cv2.reduce(both[top:bottom], 0, cv2.REDUCE_SUM, of_lag[band : band + 1], cv2.CV_32F)
+    columns = [wide * column // REGIONS[1] for column in range(REGIONS[1])]
+    total = np.add.reduceat(sums, columns, axis=2).reshape(SCALES, -1)
+    return np.asarray(np.log2(total * REGIONS[0] * REGIONS[1] / (2 * rows.size) + 0.01), np.float32)
 
 
 def small_of(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -132,7 +142,7 @@ def moved_by(now: NDArray[np.uint8], before: NDArray[np.uint8]) -> float:
 
 def _kept_picture(call: Call, path: Path, name: str, scan: Scan) -> PictureTrack:
     assert scan.video is not None
-    store = call.workspace.derived(path, f"picture-{VERSION}")
+    store = call.workspace.derived(path, f"picture-{PICTURE_VERSION}")
     kept = load_arrays(store, ("cells", "bright", "moved", "detail"), len(scan.video))
     if kept is None:
         kept = _see(call, path, name, scan)
@@ -188,7 +198,7 @@ def _cells(thumbs: Thumbs) -> NDArray[np.uint8]:
 
 
 def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
-    store = call.workspace.derived(path, f"sound-{VERSION}")
+    store = call.workspace.derived(path, f"sound-{SOUND_VERSION}")
     kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "crest_short_db"))
     if kept is None:
         kept = measure_sound(call, path, name, scan)

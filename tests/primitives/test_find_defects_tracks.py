@@ -11,6 +11,7 @@ import pytest
 from primitives._cuts import Transition
 from primitives._defects.advice import advice
 from primitives._defects.common import Finding, best_stretch, confidence, step_window
+from primitives._defects.edges import MOST, Edge, pairs
 from primitives._defects.kinds import KINDS
 from primitives._defects.search import SEARCHES, find_all
 from primitives._tracks import BANDS, FLOOR_DB, STEP_DB, FilmTracks, PictureTrack, SoundTrack
@@ -29,7 +30,7 @@ def moving_picture(seed: int = 1) -> PictureTrack:
         cells=np.clip(cells, 40, 220).astype(np.uint8),
         bright=np.full(FRAMES, 180, np.float32),
         moved=chance.uniform(2, 5, FRAMES).astype(np.float32),
-        detail=(np.array([1.0, 1.7, 2.4, 3.0]) + chance.normal(0, 0.005, (FRAMES, 4))).astype(np.float32),
+        detail=(np.array([[1.0], [1.7], [2.4], [3.0]]) + chance.normal(0, 0.005, (FRAMES, 4, 12))).astype(np.float16),
         keyframes=np.arange(FRAMES) % 50 == 0,
         changes=(),
     )
@@ -90,6 +91,33 @@ def test_frames_that_stop_and_go_on_at_once_are_a_freeze() -> None:
     is_the_window(first_of(film(changed(picture, moved=moved, keyframes=np.arange(FRAMES) == 225), None)), "freeze")
 
 
+def test_a_film_that_shows_each_frame_twice_may_freeze_too() -> None:
+    picture = moving_picture()
+    moved = np.where(np.arange(FRAMES) % 2, 0.01, picture.moved).astype(np.float32)
+    moved[WINDOW] = 0.0
+    is_the_window(first_of(film(changed(picture, moved=moved), None)), "freeze", off_s=1.01 / FPS)
+
+
+def test_a_film_that_stops_without_sound_freezes_and_drops_nothing() -> None:
+    picture, chance = moving_picture(), np.random.default_rng(3)
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    levels = -30 + chance.normal(0, 3, (FRAMES * 4, BANDS))
+    levels[WINDOW.start * 4 : WINDOW.stop * 4] = FLOOR_DB
+    found = find_all(film(changed(picture, moved=moved), sound_of(levels, np.full(FRAMES * 4, 5.0))))
+    assert [one.kind for one in found] == ["freeze"] and found[0].evidence["silent_as_long"] == 1
+
+
+def test_a_film_that_often_holds_still_makes_each_hold_less_sure() -> None:
+    picture = moving_picture()
+    once, often = picture.moved.copy(), picture.moved.copy()
+    once[WINDOW] = 0.0
+    for start in range(0, FRAMES - 50, 50):
+        often[start + 10 : start + 30] = 0.0
+    sure = first_of(film(changed(picture, moved=once), None)).confidence
+    assert all(one.confidence < sure - 0.1 for one in find_all(film(changed(picture, moved=often), None), least=0.0))
+
+
 def test_a_still_shot_between_two_cuts_is_not_a_freeze() -> None:
     picture = moving_picture()
     moved = picture.moved.copy()
@@ -104,6 +132,14 @@ def test_a_stretch_that_plays_twice_is_a_repeat_and_the_second_copy_is_marked() 
     found = first_of(film(changed(picture, cells=picture.cells[order]), None))
     is_the_window(found, "repeat")
     assert found.evidence["lag_s"] == pytest.approx(length / FPS)
+
+
+def test_a_picture_that_comes_again_under_sound_that_does_not_is_a_loop_and_not_sure() -> None:
+    picture, length = moving_picture(), len(WINDOW)
+    order = np.array([*range(WINDOW.start), *range(WINDOW.start - length, FRAMES - length)])
+    looped = changed(picture, cells=picture.cells[order])
+    silent, heard = find_all(film(looped, None))[0], find_all(film(looped, speech()))[0]
+    assert silent.kind == heard.kind == "repeat" and heard.confidence < 0.6 < 0.95 < silent.confidence
 
 
 def test_frames_that_go_out_at_once_are_black_and_nothing_else() -> None:
@@ -132,16 +168,23 @@ def test_colours_that_change_within_a_shot_and_back_are_found_to_the_frame() -> 
     assert found.evidence["blue_change"] == pytest.approx(5, abs=0.7)
 
 
-@pytest.mark.parametrize(("inside", "kind"), [((-1.9, -1.9, -0.9), "blur"), ((-1.7, -1.3, -0.7), "softness")])
-def test_detail_that_goes_and_comes_back_is_blur_or_softness(inside: tuple[float, float, float], kind: str) -> None:
+LOSSES = {"blur": (-1.6, -1.4, -0.95, -0.57), "softness": (-0.6, -0.35, -0.15, -0.08)}
+"""Of detail at four distances, in octaves: out of focus by 2 px; made half as large and large again."""
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_detail_that_goes_and_comes_back_is_blur_or_softness(kind: str) -> None:
     picture = moving_picture()
     detail = picture.detail.copy()
-    coarse = detail[WINDOW, 3]
-    slope_1, slope_2, slope_3 = -0.95 if kind == "blur" else -0.88, -0.94 if kind == "blur" else -0.82, inside[2]
-    detail[WINDOW, 2] = coarse + slope_3
-    detail[WINDOW, 1] = coarse + slope_3 + slope_2
-    detail[WINDOW, 0] = coarse + slope_3 + slope_2 + slope_1
+    detail[WINDOW] += np.array(LOSSES[kind], np.float16)[:, None]
     is_the_window(first_of(film(changed(picture, detail=detail), None)), kind)
+
+
+def test_detail_that_goes_in_a_few_regions_only_is_the_film_s_own() -> None:
+    picture = moving_picture()
+    detail = picture.detail.copy()
+    detail[WINDOW, :, :4] += np.array(LOSSES["blur"], np.float16)[:, None]
+    assert find_all(film(changed(picture, detail=detail), None)) == []
 
 
 def test_a_lifted_floor_between_two_edges_is_noise() -> None:
@@ -246,6 +289,21 @@ def test_a_grade_that_ends_at_a_cut_is_found_by_its_one_step() -> None:
     graded = np.rint(np.clip(cells, 0, 255)).astype(np.uint8)
     found = find_all(film(dataclasses.replace(picture, cells=graded, changes=(cut,)), None), ["colour"])
     is_the_window(found[0], "colour")
+
+
+def test_light_that_flickers_is_not_a_grade() -> None:
+    picture, chance = moving_picture(), np.random.default_rng(7)
+    cells = picture.cells.astype(np.float32)
+    cells[:, 0] += chance.normal(0, 6, FRAMES)[:, None, None]
+    flickering = np.clip(np.rint(cells), 0, 255).astype(np.uint8)
+    assert find_all(film(changed(picture, cells=flickering), None), ["colour"]) == []
+
+
+def test_edges_without_end_are_tried_in_bounded_time() -> None:
+    picture = moving_picture()
+    edge = Edge(0, np.ones(3), 1.0, 1.0, 1.0, 1.0, 0.1, (np.zeros(3), np.zeros(3)))
+    edges = [dataclasses.replace(edge, frame=n, change=edge.change * (-1) ** n) for n in range(1, FRAMES)]
+    assert len({first.frame for first, _, _ in pairs(picture, edges)}) < MOST
 
 
 def test_moments_with_the_same_peaks_are_clipping_though_crests_still_stand_out() -> None:
