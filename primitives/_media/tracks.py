@@ -25,6 +25,7 @@ from primitives._signature import Ints, Thumbs
 from primitives._tracks import SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
 
 VERSION = 1
+SOUND_VERSION = 2
 LAGS_PX = (1, 2, 4, 8)
 SMALL_PX = 240
 BLOCK_PX = 8
@@ -188,8 +189,8 @@ def _cells(thumbs: Thumbs) -> NDArray[np.uint8]:
 
 
 def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
-    store = call.workspace.derived(path, f"sound-{VERSION}")
-    kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "crest_short_db"))
+    store = call.workspace.derived(path, f"sound-{SOUND_VERSION}")
+    kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "flat"))
     if kept is None:
         kept = measure_sound(call, path, name, scan)
         keep_arrays(call, store, kept)
