@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, best_stretch
-from primitives._defects.sound import exact_ends, likely, loud_rows, parts, rows
+from primitives._defects.sound import exact_ends, loud_rows, parts, rows, weighed
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 SHORTEST_S, LONGEST_S, BESIDE_S = 0.8, 60.0, 4.0
@@ -76,7 +76,7 @@ def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
         "clipping",
         (start + window.first) * HOP_S,
         (start + window.last) * HOP_S,
-        likely(window.features, WEIGHTS),
+        weighed(window.features, WEIGHTS),
         {
             "crest_inside_db": round(window.inside_db, 2),
             "crest_outside_db": round(window.beside_db, 2),

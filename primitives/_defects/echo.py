@@ -12,7 +12,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from primitives._defects.common import Curve, Finding, Values, best_stretch
-from primitives._defects.sound import likely, parts, rows
+from primitives._defects.sound import parts, rows, weighed
 from primitives._tracks import FLOOR_DB, HOP_S, STEP_DB, FilmTracks, SoundTrack
 
 FALL_S, FALL_DB = 0.06, 15.0
@@ -25,7 +25,7 @@ LEAST_LOUD = 200
 """Loud moments, of all bands, without which the sound beside a window tells nothing."""
 FILLED = 0.4
 """Noise fills all bands, a room does not: the logarithm of how many more are loud, from which on it counts against."""
-WEIGHTS = (1.8, 3.1, -2.6, -23.7)
+WEIGHTS = (1.34, 2.3, -11.8, -17.2)
 """Of `Window.features`."""
 
 
@@ -90,7 +90,7 @@ def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
         "echo",
         (start + window.first) * HOP_S,
         (start + window.last) * HOP_S,
-        likely(window.features, WEIGHTS),
+        weighed(window.features, WEIGHTS),
         {"falls_inside": round(window.inside, 3), "falls_outside": round(window.beside, 3)},
         Curve("loud moments that break off, share", (start + np.arange(len(part))) * HOP_S, share),
     )

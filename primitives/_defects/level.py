@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from primitives._defects.common import Curve, Finding, Values, best_stretch
-from primitives._defects.sound import exact_ends, likely, parts, peaks, ranked, rows, wide_bands
+from primitives._defects.sound import exact_ends, parts, peaks, ranked, rows, weighed, wide_bands
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 SHORTEST_S, LONGEST_S, BESIDE_S, LEAST_S = 0.8, 15.0, 3.5, 0.4
@@ -34,6 +34,8 @@ LONG_S = 3.0
 BY_EDGES = (0.6, -0.1, -0.75, 2.8, 6.2, -8.0)
 BY_STRETCH = (-0.4, -0.12, 3.8, 6.1, -8.2)
 """Weights of `Window.features`, for windows found by their edges, and by their loud moments."""
+NEAR = 10
+"""Rows within which two edges are the same one."""
 _SOME_DB = 1.5
 
 
@@ -47,7 +49,7 @@ class Window:
 
     @property
     def likely(self) -> float:
-        return likely(self.features, BY_EDGES if self.by_edges else BY_STRETCH)
+        return weighed(self.features, BY_EDGES if self.by_edges else BY_STRETCH)
 
 
 def find_levels(tracks: FilmTracks) -> list[Finding]:
@@ -72,11 +74,11 @@ def level_windows(sound: SoundTrack) -> list[Window]:
     level = maximum_filter1d(sound.level_db, rows(AROUND_S) | 1)
     heard = level > float(np.quantile(level[::5], 0.8)) - PAUSE_DB
     steps = _steps(bands, rows(EDGE_S))
-    pairs = list(_pairs(steps))
+    pairs = sorted(_pairs(steps), reverse=True)
     found = []
-    for undone, first, last in sorted(pairs, reverse=True)[:PAIRS]:
-        others = [other for other, a, b in pairs if _apart((first, last), (a, b))]
-        found.append(_by_edges(loud, heard, steps, first, last, undone, max(others, default=0.0)))
+    for undone, first, last in pairs[:PAIRS]:
+        other = next((other for other, a, b in pairs if _apart((first, last), (a, b))), 0.0)
+        found.append(_by_edges(loud, heard, steps, first, last, undone, other))
     found += [_by_stretch(loud, heard, *window) for window in _stretches(bands, loud, heard)]
     return [window for window in found if window is not None]
 
@@ -118,7 +120,7 @@ def _undone(first: Values, last: Values) -> Values:
 
 
 def _apart(ours: tuple[int, int], theirs: tuple[int, int]) -> bool:
-    return all(abs(a - b) > rows(0.1) for a in ours for b in theirs)
+    return all(abs(a - b) > NEAR for a in ours for b in theirs)
 
 
 def _stretches(bands: Values, loud: Values, heard: NDArray[np.bool_]) -> set[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.ndimage import minimum_filter1d, uniform_filter1d
 
 from primitives._defects.common import Curve, Finding, Values, best_stretch
-from primitives._defects.sound import likely, parts, peaks, ranked, rows, wide_bands
+from primitives._defects.sound import parts, peaks, ranked, rows, weighed, wide_bands
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 RANGES = (slice(0, 20), slice(0, 5), slice(0, 10), slice(5, 15), slice(10, 20), slice(15, 20))
@@ -45,7 +45,7 @@ def find_noise(tracks: FilmTracks) -> list[Finding]:
         return []
     found = []
     for start, part in parts(sound):
-        best = max(noise_windows(part), key=lambda window: likely(window.features, WEIGHTS), default=None)
+        best = max(noise_windows(part), key=lambda window: weighed(window.features, WEIGHTS), default=None)
         if best is not None:
             found.append(_finding(part, start, best))
     return found
@@ -124,7 +124,7 @@ def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
         "noise",
         (start + first) * HOP_S,
         (start + last) * HOP_S,
-        likely(window.features, WEIGHTS),
+        weighed(window.features, WEIGHTS),
         {
             "floor_inside_db": round(float(np.median(floor[first + 10 : last - 10])), 1),
             "floor_outside_db": round(float(np.median(outside)), 1),

@@ -21,7 +21,7 @@ EXACT_S = 0.3
 SAME_DB = 2.5
 """The same sound differs by less after coding."""
 EVEN, EVEN_LAG_S = 0.5, 0.5
-_BANDS, _FLOOR_DB, _ALIKE_DB = 20, -85.0, 1.0
+_BANDS, _FLOOR_DB, _ALIKE_DB = 10, -85.0, 1.0
 _BESIDE = (-8, -5, 5, 8)
 
 

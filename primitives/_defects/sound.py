@@ -36,7 +36,7 @@ def parts(sound: SoundTrack) -> Iterator[tuple[int, SoundTrack]]:
             return
 
 
-def likely(features: Sequence[float], weights: Sequence[float]) -> float:
+def weighed(features: Sequence[float], weights: Sequence[float]) -> float:
     """How likely a window is a defect, by a fitted weight for each feature and one more for none."""
     total = float(np.dot(features, weights[:-1])) + weights[-1]
     return round(float(1 / (1 + np.exp(-np.clip(total, -20, 20)))), 3)

@@ -24,8 +24,7 @@ from primitives._media.thumbs import ThumbGather, film_runs
 from primitives._signature import Ints, Thumbs
 from primitives._tracks import SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
 
-VERSION = 1
-SOUND_VERSION = 2
+PICTURE_VERSION, SOUND_VERSION = 1, 2
 LAGS_PX = (1, 2, 4, 8)
 SMALL_PX = 240
 BLOCK_PX = 8
@@ -133,7 +132,7 @@ def moved_by(now: NDArray[np.uint8], before: NDArray[np.uint8]) -> float:
 
 def _kept_picture(call: Call, path: Path, name: str, scan: Scan) -> PictureTrack:
     assert scan.video is not None
-    store = call.workspace.derived(path, f"picture-{VERSION}")
+    store = call.workspace.derived(path, f"picture-{PICTURE_VERSION}")
     kept = load_arrays(store, ("cells", "bright", "moved", "detail"), len(scan.video))
     if kept is None:
         kept = _see(call, path, name, scan)
