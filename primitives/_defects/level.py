@@ -7,7 +7,6 @@ stands out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,17 +97,18 @@ def _alike(steps: Values) -> tuple[Values, Values]:
     return middle, 1.4826 * np.median(np.abs(steps - middle[..., None]), axis=-1)
 
 
-def _pairs(steps: Values) -> Iterator[tuple[float, int, int]]:
+def _pairs(steps: Values) -> list[tuple[float, int, int]]:
     """Steps of all bands alike that undo each other, and how well they do."""
     strength = np.zeros(len(steps))
     some = np.flatnonzero(np.abs(steps.mean(axis=1)) > LEAST_DB / 2)
     middle, spread = _alike(steps[some])
     strength[some] = np.where(np.abs(middle) > LEAST_DB, np.abs(middle) / (spread + _SOME_DB), 0.0)
     edges = peaks(strength, 0.5, EDGES_A_SECOND)
-    for first in edges:
-        last = edges[(edges - first >= rows(SHORTEST_S)) & (edges - first <= rows(LONGEST_S))]
-        undone = _undone(steps[first], steps[last])
-        yield from ((float(one), int(first), int(end)) for one, end in zip(undone, last, strict=True) if one > 0.5)
+    first, last = (ends.ravel() for ends in np.meshgrid(edges, edges, indexing="ij"))
+    near = (last - first >= rows(SHORTEST_S)) & (last - first <= rows(LONGEST_S))
+    first, last = first[near], last[near]
+    undone = _undone(steps[first], steps[last])
+    return [(float(undone[n]), int(first[n]), int(last[n])) for n in np.flatnonzero(undone > 0.5)]
 
 
 def _undone(first: Values, last: Values) -> Values:
