@@ -22,10 +22,11 @@ QUIET, STILL_QUIET = 0.3, 0.03
 SHORTEST_S, LONGEST_S, BESIDE_S, LEAST_S = 0.8, 20.0, 3.0, 0.6
 EDGE_S, EDGE_DB = 0.25, 4.0
 """Sound on each side of an edge whose floor is compared, and by how much it must step."""
+FULLY = 0.8
 PAIRS = 3
 LONG_S = 3.0
 """Longer windows are no more certain."""
-WEIGHTS = (0.74, -1.6, 4.9, -4.7)
+WEIGHTS = (0.72, -1.7, 4.6, -3.6)
 """Of `Window.features`."""
 
 
@@ -60,8 +61,8 @@ def noise_windows(sound: SoundTrack) -> list[Window]:
     steps = _floor_steps(bands)
     found = []
     for some in RANGES:
-        means = speaks[:, some].mean(axis=1)
-        windows = {best_stretch(means)[1:], *_between_edges(means, steps[:, some].mean(axis=1))}
+        means, edges = speaks[:, some].mean(axis=1), steps[:, some].mean(axis=1)
+        windows = {_at_edges(edges, *window) for window in (best_stretch(means)[1:], *_between_edges(means, edges))}
         judged = (_judged(bands[:, some], first, last) for first, last in windows)
         found += [window for window in judged if window is not None]
     return found
@@ -89,6 +90,19 @@ def _between_edges(speaks: Values, steps: Values) -> Iterator[tuple[int, int]]:
     for place in np.argsort(-strength)[:PAIRS]:
         if strength[place] > 0:
             yield int(first[place]), int(last[place])
+
+
+def _at_edges(steps: Values, first: int, last: int) -> tuple[int, int]:
+    """The same window from the first row at which the floor steps up fully to the last at which it steps down."""
+    reach = rows(EDGE_S)
+    return _earliest(steps, first, reach), len(steps) - 1 - _earliest(-steps[::-1], len(steps) - 1 - last, reach)
+
+
+def _earliest(steps: Values, row: int, reach: int) -> int:
+    """The floor is that of what follows: it is still low before an edge, and has stepped for as long after it."""
+    start = max(0, row - reach)
+    near = steps[start : row + reach // 2]
+    return start + int(np.argmax(near > FULLY * near.max())) if len(near) and near.max() > EDGE_DB else row
 
 
 def _judged(bands: Values, first: int, last: int) -> Window | None:
