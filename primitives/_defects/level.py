@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from primitives._defects.common import Curve, Finding, Values, best_stretch
-from primitives._defects.sound import exact_ends, parts, peaks, ranked, rows, weighed, wide_bands
+from primitives._defects.sound import Rows, exact_ends, parts, peaks, ranked, rows, weighed, wide_bands
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 SHORTEST_S, LONGEST_S, BESIDE_S, LEAST_S = 0.8, 15.0, 3.5, 0.4
@@ -25,12 +25,14 @@ EDGE_S = 0.04
 """Sound on each side of an edge by which its step is told."""
 LEAST_DB = 3.0
 EDGES_A_SECOND = 1.2
-PAIRS = 12
+PAIRS = 20
+USUAL = 6
+"""The place of the edge, by strength, that is taken for a usual one."""
 OVER_DB = (2.0, 3.5, 5.0, 8.0)
 """A stretch is looked for that is so much louder, or softer, than the film usually is."""
 LONG_S = 3.0
 """Longer windows are no more certain."""
-BY_EDGES = (0.6, -0.1, -0.75, 2.8, 6.2, -8.0)
+BY_EDGES = (0.35, -0.45, 3.0, -0.07, 3.0, 5.5, -9.9)
 BY_STRETCH = (-0.4, -0.12, 3.8, 6.1, -8.2)
 """Weights of `Window.features`, for windows found by their edges, and by their loud moments."""
 NEAR = 10
@@ -73,11 +75,15 @@ def level_windows(sound: SoundTrack) -> list[Window]:
     level = maximum_filter1d(sound.level_db, rows(AROUND_S) | 1)
     heard = level > float(np.quantile(level[::5], 0.8)) - PAUSE_DB
     steps = _steps(bands, rows(EDGE_S))
-    pairs = sorted(_pairs(steps), reverse=True)
+    strength = _strength(steps)
+    edges = peaks(strength, 0.5, EDGES_A_SECOND)
+    pairs = sorted(_pairs(steps, edges), reverse=True)
+    usual = float(np.sort(strength[edges])[-min(USUAL, len(edges)) :][0]) if len(edges) else 0.0
     found = []
     for undone, first, last in pairs[:PAIRS]:
         other = next((other for other, a, b in pairs if _apart((first, last), (a, b))), 0.0)
-        found.append(_by_edges(loud, heard, steps, first, last, undone, other))
+        seldom = min(strength[first], strength[last]) / (usual + 0.5)
+        found.append(_by_edges(loud, heard, steps, first, last, (undone, other, float(seldom))))
     found += [_by_stretch(loud, heard, *window) for window in _stretches(bands, loud, heard)]
     return [window for window in found if window is not None]
 
@@ -97,13 +103,17 @@ def _alike(steps: Values) -> tuple[Values, Values]:
     return middle, 1.4826 * np.median(np.abs(steps - middle[..., None]), axis=-1)
 
 
-def _pairs(steps: Values) -> list[tuple[float, int, int]]:
-    """Steps of all bands alike that undo each other, and how well they do."""
+def _strength(steps: Values) -> Values:
+    """How far all bands step at each row, against how differently they do so; 0 where they hardly step."""
     strength = np.zeros(len(steps))
     some = np.flatnonzero(np.abs(steps.mean(axis=1)) > LEAST_DB / 2)
     middle, spread = _alike(steps[some])
     strength[some] = np.where(np.abs(middle) > LEAST_DB, np.abs(middle) / (spread + _SOME_DB), 0.0)
-    edges = peaks(strength, 0.5, EDGES_A_SECOND)
+    return strength
+
+
+def _pairs(steps: Values, edges: Rows) -> list[tuple[float, int, int]]:
+    """Edges at which all bands step alike and back, and how well they undo each other."""
     first, last = (ends.ravel() for ends in np.meshgrid(edges, edges, indexing="ij"))
     near = (last - first >= rows(SHORTEST_S)) & (last - first <= rows(LONGEST_S))
     first, last = first[near], last[near]
@@ -172,14 +182,14 @@ def _shift(loud: Values, heard: NDArray[np.bool_], first: int, last: int) -> _Sh
 
 
 def _by_edges(
-    loud: Values, heard: NDArray[np.bool_], steps: Values, first: int, last: int, undone: float, other: float
+    loud: Values, heard: NDArray[np.bool_], steps: Values, first: int, last: int, edges: tuple[float, ...]
 ) -> Window | None:
     shift = _shift(loud, heard, first, last)
     if shift is None:
         return None
     stepped_db = float(np.median(steps[first] - steps[last])) / 2
     unlike_db = min(8.0, abs(stepped_db - shift.change_db))
-    features = (undone, unlike_db, other, shift.clear, _length(first, last))
+    features = (*edges, unlike_db, shift.clear, _length(first, last))
     return Window(first, last, shift.change_db, True, features)
 
 
