@@ -11,7 +11,7 @@ from primitives._defects.sound import exact_ends, loud_rows, parts, rows, weighe
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 SHORTEST_S, LONGEST_S, BESIDE_S = 0.8, 60.0, 4.0
-LOUD_DB = 20.0
+LOUD_DB = 26.0
 CREST, FLAT, EVEN = -1.2, 0.5, 4.0
 """How a row speaks for clipping: by decibels of crest, by the logarithm of its flat share, and anyway."""
 LEAST, MOST = -0.15, 3.0
@@ -20,7 +20,7 @@ FLAT_SHARE = 0.125
 """Unclipped moments hardly ever have so many of their samples at one height."""
 REACH_S = 0.3
 """How far off the ends may be: crests are those of 0.3 s."""
-WEIGHTS = (1.1, 5.0, -0.3)
+WEIGHTS = (1.1, 4.0, 0.5)
 """Of `Window.features`."""
 
 

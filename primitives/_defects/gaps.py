@@ -12,6 +12,8 @@ from primitives._tracks import SoundTrack
 
 SHORTEST_S = 0.05
 BESIDE_S = 0.15
+LONG_S = 2.0
+"""Longer silences are shots without sound: they say nothing about how often it stops."""
 QUIET_DB, LOUD_DB = -32.0, -5.0
 """What is so far below the film's loud parts may well end by itself, and what is so near to them does not."""
 CUT = (0.1, 0.18, 5.2)
@@ -35,7 +37,7 @@ class Gap:
     """How likely the sound after it goes on where it stopped."""
     beside_db: float
     elsewhere: float
-    """How much of the rest of the film is silent."""
+    """How much of the rest of the film is silent, for a moment each."""
 
 
 def find_gaps(sound: SoundTrack) -> list[Gap]:
@@ -43,14 +45,14 @@ def find_gaps(sound: SoundTrack) -> list[Gap]:
     gone = sound.level_db < GONE_DB
     loud_db = float(np.quantile(sound.level_db, 0.9))
     bands = np.maximum(sound.bands_db, GONE_DB)
-    found = []
-    for first, last in runs(gone):
+    silences, found = runs(gone), []
+    for first, last in silences:
         if first <= 2 or last >= len(sound) - 2 or last - first < rows(SHORTEST_S):
             continue
         before_db, after_db = side_db(sound, first), side_db(sound, last + rows(BESIDE_S))
         least_db = min(before_db, after_db)
         levels = [float(np.clip(level_db - loud_db, QUIET_DB, LOUD_DB)) for level_db in (before_db, least_db)]
-        elsewhere = float((gone.sum() - (last - first)) / max(1, len(gone) - (last - first)))
+        elsewhere = sum(b - a for a, b in silences if a != first and b - a <= rows(LONG_S)) / len(sound)
         differs = [_differs(bands, first, last, size) for size in (2, 4)]
         found.append(Gap(first, last, weighed(levels, CUT), weighed(differs, GOES_ON), least_db, elsewhere))
     return found
