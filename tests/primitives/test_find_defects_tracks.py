@@ -10,7 +10,7 @@ import pytest
 
 from primitives._cuts import Transition
 from primitives._defects.advice import advice
-from primitives._defects.common import Finding, best_stretch, confidence, step_window
+from primitives._defects.common import Finding, best_stretch, confidence
 from primitives._defects.kinds import KINDS
 from primitives._defects.search import SEARCHES, find_all
 from primitives._tracks import BANDS, FLOOR_DB, STEP_DB, FilmTracks, PictureTrack, SoundTrack
@@ -279,13 +279,6 @@ def test_only_the_kinds_that_are_asked_for_are_given() -> None:
 
 def test_the_best_stretch_has_the_largest_sum() -> None:
     assert best_stretch(np.array([-1.0, 2.0, -1.0, 3.0, -5.0, 1.0])) == (4.0, 1, 4)
-
-
-def test_the_window_that_stands_out_is_found() -> None:
-    track = np.zeros(200)
-    track[60:100] = 3.0
-    first, last, gap = step_window(track, 10, 100)
-    assert abs(first - 60) <= 1 and abs(last - 100) <= 1 and gap == pytest.approx(3.0, abs=0.2)
 
 
 def test_confidence_is_even_at_the_even_point_and_grows() -> None:
