@@ -20,7 +20,7 @@ FLAT_SHARE = 0.125
 """Unclipped moments hardly ever have so many of their samples at one height."""
 REACH_S = 0.3
 """How far off the ends may be: crests are those of 0.3 s."""
-WEIGHTS = (1.1, 4.0, 0.5)
+WEIGHTS = (1.8, 1.8, -2.0, 7.7)
 """Of `Window.features`."""
 
 
@@ -61,7 +61,7 @@ def clipped_window(sound: SoundTrack) -> Window | None:
         return None
     inside_db, beside_db = float(crest[first:last][heard].mean()), min(float(side.mean()) for side in beside)
     flat = float((sound.flat[first:last][heard] > FLAT_SHARE).mean())
-    features = (float(np.log(flat + 0.02)), float(np.log(heard.sum() * HOP_S)))
+    features = (float(np.log(flat + 0.02)), float(np.log(heard.sum() * HOP_S)), inside_db)
     return Window(first, last, inside_db, beside_db, flat, features)
 
 

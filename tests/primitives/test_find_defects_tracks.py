@@ -251,7 +251,7 @@ def test_a_grade_that_ends_at_a_cut_is_found_by_its_one_step() -> None:
 def test_clipping_of_the_loudest_moments_only_is_one_window() -> None:
     sound = speech()
     crest, rows = sound.crest_db.copy(), np.arange(WINDOW.start * 4, WINDOW.stop * 4)
-    crest[rows[rows % 40 < 16]] = 0.6
+    crest[rows[rows % 40 < 28]] = 0.6  # a crest is that of 0.3 s: a clipped moment lowers those around it
     found = find_all(film(None, sound_of(sound.bands_db, crest)), ["clipping"])
     assert found[0].start_s == pytest.approx(8.0, abs=0.5) and found[0].end_s == pytest.approx(11.0, abs=0.5)
 
