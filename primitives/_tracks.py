@@ -76,8 +76,8 @@ class SoundTrack:
     peak_db: Floats
     crest_db: Floats
     """How far the highest samples stand above the high ones within 0.3 s: 99.5 % against 93 %. Small where clipped."""
-    crest_short_db: Floats
-    """The same within 0.06 s: 98 % against 80 %."""
+    flat: Floats
+    """Share of the samples within 1.5 dB of the highest one within 0.1 s. Large where clipped."""
 
     def __len__(self) -> int:
         return len(self.level_db)

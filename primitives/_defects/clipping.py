@@ -1,80 +1,86 @@
-"""Clipped sound: the highest samples no longer stand out from the high ones, because they were cut off; and the peaks
-of many moments are alike."""
+"""Clipped sound: the highest samples no longer stand out from the high ones, for all were cut off at one height."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import percentile_filter
+from dataclasses import dataclass
 
-from primitives._defects.common import Curve, Finding, Values, confidence, step_window
-from primitives._defects.sound import active, exact_ends, pooled, rows
+import numpy as np
+
+from primitives._defects.common import Curve, Finding, best_stretch
+from primitives._defects.sound import exact_ends, loud_rows, parts, rows, weighed
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
-SHORTEST_S, LONGEST_S = 0.8, 60.0
-EVEN_DB = 1.5
-"""By how much less the highest samples stand out than in the rest of the film."""
-FLAT_DB = 1.8
-"""Unclipped sound stands out by more than this."""
-ALIKE_DB, AROUND_S = 1.0, 3.0
-"""Peaks so near to the highest ones within this time count as alike."""
-EVEN_SHARE = 0.15
-"""How much larger the share of moments with such peaks is than in the rest of the film."""
-LONG_S = 3.0
-"""Steady sound has peaks alike for a moment: shorter windows count less."""
-SURE = 0.5
-_POOL = 5
-_SCALE = 4.0
-"""Decibels of crest that count like one decibel of level when the ends are looked for."""
+SHORTEST_S, LONGEST_S, BESIDE_S = 0.8, 60.0, 4.0
+LOUD_DB = 26.0
+CREST, FLAT, EVEN = -1.2, 0.5, 4.0
+"""How a row speaks for clipping: by decibels of crest, by the logarithm of its flat share, and anyway."""
+LEAST, MOST = -0.15, 3.0
+"""Only the loudest moments are clipped: the others say little against it."""
+FLAT_SHARE = 0.125
+"""Unclipped moments hardly ever have so many of their samples at one height."""
+REACH_S = 0.3
+"""How far off the ends may be: crests are those of 0.3 s."""
+WEIGHTS = (1.8, 1.8, -2.0, 7.7)
+"""Of `Window.features`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    first: int
+    last: int
+    inside_db: float
+    """Crest."""
+    beside_db: float
+    flat: float
+    """Share of loud moments that are flat."""
+    features: tuple[float, ...]
 
 
 def find_clipping(tracks: FilmTracks) -> list[Finding]:
-    """The stretches whose crests are lowest, and whose peaks are most alike, against the rest of the film."""
+    """The stretches whose crests are low, and whose moments are flat, while those beside them are not."""
     sound = tracks.sound
     if sound is None or len(sound) < rows(4 * SHORTEST_S):
         return []
-    loud = active(sound)
-    if loud.sum() < rows(1.0):
-        return []
-    usual = float(np.median(sound.crest_db[loud]))
-    flat = np.where(loud, np.clip(usual - sound.crest_db, -2, 4), 0.0)
-    highest = percentile_filter(sound.peak_db, 98, size=rows(AROUND_S) | 1)
-    alike = np.where(loud, sound.peak_db > highest - ALIKE_DB, 0.0)
-    alike = np.where(loud, alike - float(alike[loud].mean()), 0.0)
-    found = _judged(sound, loud, alike, *_window(sound, flat, 0.4))
-    if found and found[0].confidence > SURE:
-        return found
-    return [*found, *_judged(sound, loud, alike, *_window(sound, alike, 1.0))]
+    found = [(start, part, clipped_window(part)) for start, part in parts(sound)]
+    return [_finding(part, start, window) for start, part, window in found if window is not None]
 
 
-def _window(sound: SoundTrack, track: Values, reach_s: float) -> tuple[int, int]:
-    """Where a track stands highest, with exact ends."""
-    first, last, _ = step_window(pooled(track, _POOL), rows(SHORTEST_S) // _POOL, rows(LONGEST_S) // _POOL)
-    shapes = np.column_stack((_SCALE * sound.crest_short_db - 60, _SCALE * sound.crest_db - 60, 2 * sound.peak_db - 10))
-    measures = np.column_stack((shapes, shapes[:, 2:], sound.bands_db[:, ::2]))
-    return exact_ends(measures, first * _POOL, last * _POOL, rows(reach_s), shares=6)
+def clipped_window(sound: SoundTrack) -> Window | None:
+    """The best stretch, and what tells whether it is clipped."""
+    loud = loud_rows(sound, LOUD_DB)
+    crest = np.minimum(sound.crest_db, 9.0)
+    speaks = np.clip(CREST * crest + FLAT * np.log(sound.flat + 0.01) + EVEN, LEAST, MOST)
+    _, first, last = best_stretch(np.where(loud, speaks, 0.0))
+    first, last = exact_ends(_shapes(sound), first, last, rows(REACH_S), shares=6)
+    if not rows(SHORTEST_S) <= last - first <= rows(LONGEST_S):
+        return None
+    around = [slice(max(0, first - rows(BESIDE_S)), max(0, first - 10)), slice(last + 10, last + rows(BESIDE_S))]
+    beside = [crest[side][loud[side]] for side in around if loud[side].sum() > 20]
+    heard = loud[first:last]
+    if not beside or heard.sum() < 20:
+        return None
+    inside_db, beside_db = float(crest[first:last][heard].mean()), min(float(side.mean()) for side in beside)
+    flat = float((sound.flat[first:last][heard] > FLAT_SHARE).mean())
+    features = (float(np.log(flat + 0.02)), float(np.log(heard.sum() * HOP_S)), inside_db)
+    return Window(first, last, inside_db, beside_db, flat, features)
 
 
-def _judged(sound: SoundTrack, loud: NDArray[np.bool_], alike: Values, first: int, last: int) -> list[Finding]:
-    inside = np.zeros(len(sound), bool)
-    inside[first:last] = True
-    if (loud & inside).sum() < rows(SHORTEST_S) // 2 or (loud & ~inside).sum() < 10:
-        return []
-    low, high = (float(np.median(sound.crest_db[loud & part])) for part in (inside, ~inside))
-    many, few = (float(np.mean(alike[loud & part])) for part in (inside, ~inside))
-    by_crest = (high - low) / EVEN_DB * min(1.0, FLAT_DB / max(low, 0.1)) ** 2
-    by_peaks = (many - few) / EVEN_SHARE * min(1.0, (last - first) * HOP_S / LONG_S)
-    return [
-        Finding(
-            "clipping",
-            first * HOP_S,
-            last * HOP_S,
-            confidence(max(by_crest, by_peaks)),
-            {
-                "crest_inside_db": round(low, 2),
-                "crest_outside_db": round(high, 2),
-                "more_peaks_alike": round(many - few, 2),
-            },
-            Curve("how far peaks stand out, dB", np.arange(len(sound)) * HOP_S, sound.crest_db),
-        )
-    ]
+def _shapes(sound: SoundTrack) -> np.ndarray:
+    """What changes at the ends: shape, height and colour, on one scale."""
+    shapes = np.column_stack((60 * sound.flat - 60, 4 * sound.crest_db - 60, 2 * sound.peak_db - 10))
+    return np.column_stack((shapes, shapes[:, 2:], sound.bands_db[:, ::2]))
+
+
+def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
+    return Finding(
+        "clipping",
+        (start + window.first) * HOP_S,
+        (start + window.last) * HOP_S,
+        weighed(window.features, WEIGHTS),
+        {
+            "crest_inside_db": round(window.inside_db, 2),
+            "crest_outside_db": round(window.beside_db, 2),
+            "flat_moments": round(window.flat, 2),
+        },
+        Curve("how far peaks stand out, dB", (start + np.arange(len(part))) * HOP_S, part.crest_db),
+    )

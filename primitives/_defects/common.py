@@ -65,35 +65,3 @@ def best_stretch(evidence: Values) -> tuple[float, int, int]:
     end = int(np.argmax(sums - lowest))
     start = int(np.flatnonzero(sums[: end + 1] == lowest[end])[-1])
     return float(sums[end] - lowest[end]), start, end
-
-
-def step_window(track: Values, shortest: int, longest: int) -> tuple[int, int, float]:
-    """The stretch whose mean stands highest above the rest, long ones counting more; and by how much it stands."""
-    count = len(track)
-    sums = np.concatenate(([0.0], np.cumsum(track, dtype=np.float64)))
-    best = (0, 0, -np.inf, 0.0)
-    for length in _lengths(shortest, min(longest, count - shortest)):
-        inside = (sums[length:] - sums[:-length]) / length
-        outside = (sums[-1] - inside * length) / (count - length)
-        start = int(np.argmax(inside - outside))
-        gap = float(inside[start] - outside[start])
-        strength = gap * np.sqrt(length * (count - length) / count)
-        if strength > best[2]:
-            best = (start, start + length, float(strength), gap)
-    return best[0], best[1], best[3]
-
-
-def _lengths(shortest: int, longest: int) -> list[int]:
-    """Every length while short, then in steps of 2 %."""
-    lengths, length = [], float(shortest)
-    while length <= longest:
-        lengths.append(int(length))
-        length = max(length + 1, length * 1.02)
-    return lengths
-
-
-def spread_of(values: Values) -> float:
-    """A standard deviation that outliers do not move."""
-    if not len(values):
-        return 0.0
-    return float(1.4826 * np.median(np.abs(values - np.median(values))))

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from primitives._defects.common import Curve, Finding, Values, confidence, runs
-from primitives._defects.dropout import EVEN_DB, beside_db, quiet_db
+from primitives._defects.common import Curve, Finding, confidence, runs
+from primitives._defects.dropout import DOUBT, OFTEN
 from primitives._defects.freeze import still_frames
+from primitives._defects.gaps import find_gaps
 from primitives._defects.said_twice import Again, said_twice
 from primitives._defects.sound import GONE_DB, rows
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
@@ -16,8 +17,6 @@ from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 OFFSET_S = (0.08, 2.0)
 SURE_S = 0.35
 """A shorter silence at a film's start or end is nothing unusual."""
-CONTINUES_DB = 5.0
-"""Sound that goes on where it stopped differs by less, over all bands."""
 LONGEST_S = 30.0
 LATER_DB = 0.15
 """What a break counts less for each second that it comes later."""
@@ -30,29 +29,31 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
     sound = tracks.sound
     if sound is None or tracks.picture is None or len(sound) < rows(3.0):
         return []
-    gone = sound.level_db < GONE_DB
-    found = []
+    found = _whole(sound, tracks.duration_s)
     again = said_twice(sound)
     if again.lag and not _seen_twice(tracks.picture, again):
         end = _skip(sound, again.first + again.lag)
-        found.append(_finding(sound, again.first * HOP_S, end * HOP_S, again.ratio, again.lag * HOP_S))
+        window_s = again.first * HOP_S, end * HOP_S
+        found.append(_finding(sound, *window_s, confidence(again.ratio), again.lag * HOP_S))
+    for gap in find_gaps(sound):
+        late_s = (gap.last - gap.first) * HOP_S
+        if OFFSET_S[0] <= late_s <= OFFSET_S[1] and not _held(tracks.picture, gap.first, gap.last):
+            sure = gap.cut * gap.goes_on**DOUBT * float(np.exp(OFTEN * gap.elsewhere))
+            found.append(_finding(sound, gap.first * HOP_S, _skip(sound, gap.last) * HOP_S, round(sure, 3), late_s))
+    return found
+
+
+def _whole(sound: SoundTrack, duration_s: float) -> list[Finding]:
+    """All of the sound is late, or early, where a film begins or ends with silence."""
+    gone = sound.level_db < GONE_DB
+    found = []
     for first, last in runs(gone):
         offset_s = (last - first) * HOP_S
-        if not OFFSET_S[0] <= offset_s <= OFFSET_S[1]:
+        if not OFFSET_S[0] <= offset_s <= OFFSET_S[1] or (first > 2 and last < len(sound) - 2):
             continue
-        elsewhere = float(np.delete(gone, np.s_[first:last]).mean())
-        if first <= 2:
-            ratio = _under_way(sound, last, len(sound)) * _usual(offset_s, elsewhere)
-            found.append(_finding(sound, 0.0, tracks.duration_s, ratio, offset_s))
-        elif last >= len(sound) - 2:
-            ratio = _under_way(sound, 0, first) * _usual(offset_s, elsewhere)
-            found.append(_finding(sound, 0.0, tracks.duration_s, ratio, -offset_s))
-        elif _held(tracks.picture, first, last):
-            continue
-        elif is_loud(sound, first, last) and (off_db := _gap_db(sound.bands_db, first, last)) < CONTINUES_DB:
-            end = _skip(sound, last)
-            ratio = 1.4 * (CONTINUES_DB / (off_db + 1.5)) ** 0.5 * float(np.exp(-8 * elsewhere))
-            found.append(_finding(sound, first * HOP_S, end * HOP_S, ratio, offset_s))
+        heard = (last, len(sound)) if first <= 2 else (0, first)
+        ratio = _under_way(sound, *heard) * _usual(offset_s, float(np.delete(gone, np.s_[first:last]).mean()))
+        found.append(_finding(sound, 0.0, duration_s, confidence(ratio), offset_s if first <= 2 else -offset_s))
     return found
 
 
@@ -76,30 +77,17 @@ def _held(picture: PictureTrack, first: int, last: int) -> bool:
     return len(still) > 2 and float(still.mean()) > 0.6
 
 
-def is_loud(sound: SoundTrack, first: int, last: int) -> bool:
-    """Whether sound was cut off: a pause is quiet on both sides."""
-    return beside_db(sound, first, last) > quiet_db(sound) + EVEN_DB
-
-
 def _under_way(sound: SoundTrack, first: int, last: int) -> float:
     """Sound that sets in at once, or breaks off at once, was under way already, or not over."""
     loud = float(np.quantile(sound.level_db, 0.9))
     starts = float(np.max(sound.level_db[first : first + rows(0.05)]))
     ends = float(np.max(sound.level_db[last - rows(0.15) : last]))
-    return 0.4 + 0.5 * (starts > loud - 35) + 0.4 * (ends > loud - 35)
+    return 0.5 + 0.7 * (starts > loud - 35) + 0.7 * (ends > loud - 35)
 
 
 def _usual(offset_s: float, elsewhere: float) -> float:
     """Many films begin or end with a short silence; and some are silent often."""
     return min(1.0, offset_s / SURE_S) * float(np.exp(-8 * elsewhere))
-
-
-def _gap_db(bands: Values, first: int, last: int) -> float:
-    """How much the sound after a gap differs from that before it."""
-    before, after = (
-        np.maximum(part, -80).mean(axis=0) for part in (bands[first - 5 : first - 1], bands[last + 1 : last + 5])
-    )
-    return float(np.abs(after - before).mean())
 
 
 def _skip(sound: SoundTrack, row: int) -> int:
@@ -114,13 +102,13 @@ def _skip(sound: SoundTrack, row: int) -> int:
     return int(at[np.argmax(jump - around - LATER_DB * (at - row) * HOP_S)])
 
 
-def _finding(sound: SoundTrack, start_s: float, end_s: float, ratio: float, offset_s: float) -> Finding:
+def _finding(sound: SoundTrack, start_s: float, end_s: float, sure: float, offset_s: float) -> Finding:
     level = np.maximum(sound.level_db, -100)
     return Finding(
         "desync",
         start_s,
         end_s,
-        confidence(ratio),
+        sure,
         {"sound_late_s": round(offset_s, 3)},
         Curve("level, dB", np.arange(len(sound)) * HOP_S, level),
     )

@@ -1,134 +1,94 @@
 """A jump of level: everything is louder or softer between two edges, by the same in every band.
 
-In steady sound (music, rooms, machines) the edges themselves show: all bands step alike. In speech they do not, but
-there sounds of the same colour have the same level all over the film, and a window where they have not stands out.
+In steady sound (music, rooms, machines) the edges themselves show: all bands step alike, and back again. In speech they
+do not, but there the loud moments of a few seconds are as loud as those of the next, and a stretch where they are not
+stands out.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from primitives._defects.common import Curve, Finding, Values, confidence, step_window
-from primitives._defects.likeness import louder_than_alike
-from primitives._defects.sound import exact_ends, pooled, rows, sounding
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from primitives._defects.common import Curve, Finding, Values, best_stretch
+from primitives._defects.sound import Rows, exact_ends, parts, peaks, ranked, rows, weighed, wide_bands
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
-LOWEST_DB = -90.0
-SHORTEST_S, LONGEST_S = 0.8, 30.0
-LEAST_DB = 3.5
-BESIDE_S = 1.5
-COMMON = 0.35
-"""Longer windows, as a share of the film, count less."""
-FEW = 0.9
-"""What other steps count as at least."""
-SURE_SHARE = 0.35
-"""Films are louder and softer by themselves: what is over the even point counts so much."""
-EDGE_SIZES_S = (0.03, 0.06)
-EVEN_EDGE, EVEN_WINDOW = 1.1, 1.2
-_POOL_S, _BLOCK = 0.2, 5
-_PAIRS = 4
+SHORTEST_S, LONGEST_S, BESIDE_S, LEAST_S = 0.8, 15.0, 3.5, 0.4
+AROUND_S = 0.3
+"""A moment is as loud as the loudest one so near to it: pauses between syllables are none."""
+PAUSE_DB = 30.0
+EDGE_S = 0.04
+"""Sound on each side of an edge by which its step is told."""
+LEAST_DB = 3.0
+EDGES_A_SECOND = 1.2
+PAIRS = 20
+USUAL = 6
+"""The place of the edge, by strength, that is taken for a usual one."""
+OVER_DB = (2.0, 3.5, 5.0, 8.0)
+"""A stretch is looked for that is so much louder, or softer, than the film usually is."""
+LONG_S = 3.0
+"""Longer windows are no more certain."""
+BY_EDGES = (0.35, -0.45, 3.0, -0.07, 3.0, 5.5, -9.9)
+BY_STRETCH = (-0.4, -0.12, 3.8, 6.1, -8.2)
+"""Weights of `Window.features`, for windows found by their edges, and by their loud moments."""
+NEAR = 10
+"""Rows within which two edges are the same one."""
+_SOME_DB = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    first: int
+    last: int
+    change_db: float
+    by_edges: bool
+    features: tuple[float, ...]
+
+    @property
+    def likely(self) -> float:
+        return weighed(self.features, BY_EDGES if self.by_edges else BY_STRETCH)
 
 
 def find_levels(tracks: FilmTracks) -> list[Finding]:
-    """The best windows by their edges and by their level, if they are good enough."""
+    """The best window by its edges, and by its loud moments, of each part."""
     sound = tracks.sound
     if sound is None or len(sound) < rows(4 * SHORTEST_S):
         return []
-    bands = np.maximum(sounding(sound), LOWEST_DB)
-    louder = louder_than_alike(sound)
-    found = [*_by_level(bands, louder), *_by_edges(bands, louder)]
-    return [_finding(sound, bands, *candidate) for candidate in found]
-
-
-def _by_level(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
-    """The stretches that stand furthest above and below the rest, against how much the rest varies."""
-    by = rows(_POOL_S)
-    track, found = pooled(louder, by), []
-    for sign in (1.0, -1.0):
-        first, last, gap = step_window(sign * track, round(SHORTEST_S / _POOL_S), round(12 / _POOL_S))
-        if first < rows(1.0) // by or last > len(track) - rows(1.0) // by:
-            continue
-        sides = np.concatenate((track[:first], track[last:]))
-        start, end = exact_ends(bands, first * by, last * by, rows(0.5))
-        if end - start >= rows(SHORTEST_S) and len(sides) > _BLOCK:
-            varies = float(np.std(pooled(sides, _BLOCK)))
-            ratio = gap / (1 + varies) * _rare((end - start) / len(bands))
-            found.append((start, end, ratio * _at_once(bands, start, end, sign) / EVEN_WINDOW))
-    return found
-
-
-def _rare(share: float) -> float:
-    """What takes half of a film is its own way."""
-    return min(1.0, COMMON / share)
-
-
-def _at_once(bands: Values, start: int, end: int, sign: float) -> float:
-    """More where the loud moments step at both ends, in all bands alike: music and scenes swell, gain steps."""
-    size = rows(BESIDE_S)
-    steps = [
-        np.quantile(bands[row : row + size], 0.8, axis=0) - np.quantile(bands[max(0, row - size) : row], 0.8, axis=0)
-        for row in (start, end)
-    ]
-    both = sign * (steps[0] - steps[1]) / 2
-    middle = float(np.median(both))
-    spread = 1.4826 * float(np.median(np.abs(both - middle)))
-    least = min(sign * float(np.median(steps[0])), -sign * float(np.median(steps[1])))
-    return float(np.clip(0.5 + 0.4 * middle / (spread + 2), 0.3, 1.2) * np.clip(least / LEAST_DB, 0.5, 1.0))
-
-
-def _by_edges(bands: Values, louder: Values) -> list[tuple[int, int, float]]:
-    """The steps of all bands alike that undo each other best, against other such steps of the film."""
-    steps = [band_steps(bands, rows(size_s)) for size_s in EDGE_SIZES_S]
-    peaks = _peaks(np.max([np.abs(_alike(some)) for some in steps], axis=0))
-    middles = [np.median(some, axis=1) for some in steps]
-    sums = np.concatenate(([0.0], np.cumsum(louder, dtype=np.float64)))
-    pairs: list[tuple[float, int, int]] = []
-    for number, first in enumerate(peaks):
-        for last in peaks[number + 1 :]:
-            if last - first > rows(LONGEST_S):
-                break
-            near = [_opposite(float(middle[first]), float(middle[last])) for middle in middles]
-            if last - first < rows(SHORTEST_S) or not any(near):
-                continue
-            strength = max(_undone(some[first], some[last]) for some, good in zip(steps, near, strict=True) if good)
-            lift = float(np.sign(middles[0][first])) * _lift(sums, first, last)
-            strength *= min(1.2, max(0.75, 0.9 + 0.05 * lift)) * _rare((last - first) / len(bands))
-            pairs.append((strength, first, last))
-    pairs.sort(reverse=True)
-    # Speech starts and stops all the time: then two such steps are nothing special.
     found = []
-    for strength, first, last in pairs[:_PAIRS]:
-        rivals = [other for other, a, b in pairs if not {a, b} & {first, last}]
-        usual = rivals[0] if rivals else 0.0
-        found.append((first, last, strength / (FEW + usual) / EVEN_EDGE))
+    for start, part in parts(sound):
+        windows = level_windows(part)
+        for by_edges in (True, False):
+            some = [window for window in windows if window.by_edges == by_edges]
+            if some:
+                found.append(_finding(part, start, max(some, key=lambda window: window.likely)))
     return found
 
 
-def _opposite(first_db: float, last_db: float) -> bool:
-    """Whether two steps can undo each other, as far as the middle band tells."""
-    return first_db * last_db < 0 and 0.4 < abs(first_db / last_db) < 2.5
+def level_windows(sound: SoundTrack) -> list[Window]:
+    """Windows that may be louder or softer, and what tells whether they are."""
+    bands = wide_bands(sound)
+    loud = maximum_filter1d(uniform_filter1d(bands, 3, axis=0), rows(AROUND_S) | 1, axis=0)
+    level = maximum_filter1d(sound.level_db, rows(AROUND_S) | 1)
+    heard = level > float(np.quantile(level[::5], 0.8)) - PAUSE_DB
+    steps = _steps(bands, rows(EDGE_S))
+    strength = _strength(steps)
+    edges = peaks(strength, 0.5, EDGES_A_SECOND)
+    pairs = sorted(_pairs(steps, edges), reverse=True)
+    usual = float(np.sort(strength[edges])[-min(USUAL, len(edges)) :][0]) if len(edges) else 0.0
+    found = []
+    for undone, first, last in pairs[:PAIRS]:
+        other = next((other for other, a, b in pairs if _apart((first, last), (a, b))), 0.0)
+        seldom = min(strength[first], strength[last]) / (usual + 0.5)
+        found.append(_by_edges(loud, heard, steps, first, last, (undone, other, float(seldom))))
+    found += [_by_stretch(loud, heard, *window) for window in _stretches(bands, loud, heard)]
+    return [window for window in found if window is not None]
 
 
-def _undone(first: Values, last: Values) -> float:
-    """How alike all bands step at one edge and back at the other."""
-    both = (first - last) / 2
-    middle = float(np.median(both))
-    left_db = float(np.median(first + last))
-    if abs(middle) < LEAST_DB:
-        return 0.0
-    spread = 1.4826 * float(np.median(np.abs(both - middle)))
-    return abs(middle) / (spread + 1.5) * float(np.exp(-((left_db / (2 + 0.4 * abs(middle))) ** 2)))
-
-
-def _lift(sums: Values, first: int, last: int) -> float:
-    """How much louder than its like a window is, against what is beside it, by running sums."""
-    start, end = max(0, first - rows(3.0)), min(len(sums) - 1, last + rows(3.0))
-    inside = sums[last] - sums[first]
-    beside = (sums[end] - sums[start] - inside) / max(1, end - start - last + first)
-    return float(inside / (last - first) - beside)
-
-
-def band_steps(bands: Values, size: int) -> Values:
+def _steps(bands: Values, size: int) -> Values:
     """How far each band steps at each row, by the means of so many rows before and after."""
     sums = np.concatenate((np.zeros((1, bands.shape[1])), np.cumsum(bands, axis=0, dtype=np.float64)))
     at = np.arange(size + 1, len(bands) - size - 1)
@@ -137,30 +97,120 @@ def band_steps(bands: Values, size: int) -> Values:
     return steps
 
 
-def _alike(steps: Values) -> Values:
+def _alike(steps: Values) -> tuple[Values, Values]:
+    """How far the bands step, and how differently, by their medians."""
+    middle = np.median(steps, axis=-1)
+    return middle, 1.4826 * np.median(np.abs(steps - middle[..., None]), axis=-1)
+
+
+def _strength(steps: Values) -> Values:
     """How far all bands step at each row, against how differently they do so; 0 where they hardly step."""
-    middle = np.median(steps, axis=1)
-    spread = 1.4826 * np.median(np.abs(steps - middle[:, None]), axis=1)
-    return np.where(np.abs(middle) > LEAST_DB, middle / (spread + 1.5), 0.0)
+    strength = np.zeros(len(steps))
+    some = np.flatnonzero(np.abs(steps.mean(axis=1)) > LEAST_DB / 2)
+    middle, spread = _alike(steps[some])
+    strength[some] = np.where(np.abs(middle) > LEAST_DB, np.abs(middle) / (spread + _SOME_DB), 0.0)
+    return strength
 
 
-def _peaks(strength: Values) -> list[int]:
-    reach = rows(0.1)
-    around = np.lib.stride_tricks.sliding_window_view(np.pad(strength, reach), 2 * reach + 1).max(axis=1)
-    peaks = np.flatnonzero((strength >= around) & (strength > 0.3))
-    most = max(10, int(len(strength) * HOP_S))
-    return sorted(int(n) for n in peaks[np.argsort(-strength[peaks])][:most])
+def _pairs(steps: Values, edges: Rows) -> list[tuple[float, int, int]]:
+    """Edges at which all bands step alike and back, and how well they undo each other."""
+    first, last = (ends.ravel() for ends in np.meshgrid(edges, edges, indexing="ij"))
+    near = (last - first >= rows(SHORTEST_S)) & (last - first <= rows(LONGEST_S))
+    first, last = first[near], last[near]
+    undone = _undone(steps[first], steps[last])
+    return [(float(undone[n]), int(first[n]), int(last[n])) for n in np.flatnonzero(undone > 0.5)]
 
 
-def _finding(sound: SoundTrack, bands: Values, first: int, last: int, ratio: float) -> Finding:
-    near = rows(4.0)
-    inside = np.quantile(bands[first:last], 0.7, axis=0)
-    beside = np.quantile(np.concatenate((bands[max(0, first - near) : first], bands[last : last + near])), 0.7, axis=0)
+def _undone(first: Values, last: Values) -> Values:
+    """How alike all bands step at one edge and back at others."""
+    middle, spread = _alike((first - last) / 2)
+    left_db = np.median(first + last, axis=-1)
+    size = np.where(np.abs(middle) > LEAST_DB, np.abs(middle), 0.0)
+    return np.asarray(size / (spread + _SOME_DB) * np.exp(-((left_db / (2 + 0.4 * size)) ** 2)))
+
+
+def _apart(ours: tuple[int, int], theirs: tuple[int, int]) -> bool:
+    return all(abs(a - b) > NEAR for a in ours for b in theirs)
+
+
+def _stretches(bands: Values, loud: Values, heard: NDArray[np.bool_]) -> set[tuple[int, int]]:
+    """Stretches that are louder, or softer, than the film usually is, by several measures of louder."""
+    level = loud.mean(axis=1)
+    usual = float(np.median(level[heard]))
+    found = set()
+    for sign in (1, -1):
+        for over_db in OVER_DB:
+            _, first, last = best_stretch(np.where(heard, np.clip(sign * (level - usual) - over_db, -6, 6), 0.0))
+            if rows(SHORTEST_S) <= last - first <= rows(LONGEST_S):
+                found.add(exact_ends(bands, first, last, rows(0.4)))
+    return found
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """How the loud moments of a window differ from those on both sides of it."""
+
+    change_db: float
+    weaker_db: float
+    """The smaller one of both changes."""
+    spread_db: float
+    """How differently bands change."""
+    sides_db: float
+    """How much the sides differ from each other."""
+
+    @property
+    def clear(self) -> float:
+        return self.weaker_db / (self.spread_db + self.sides_db / 2 + _SOME_DB)
+
+
+def _shift(loud: Values, heard: NDArray[np.bool_], first: int, last: int) -> _Shift | None:
+    size = rows(BESIDE_S)
+    spans = slice(max(0, first - size), max(0, first - 3)), slice(last + 3, last + size), slice(first + 3, last - 3)
+    some = [loud[span][heard[span]][::3] for span in spans]
+    if 3 * min(map(len, some)) < rows(LEAST_S):
+        return None
+    before, after, inside = (ranked(part, (0.3, 0.6, 0.9)) for part in some)
+    changes = inside - before, inside - after
+    middle = float(np.median(sum(changes) / 2))
+    sign = 1 if middle >= 0 else -1
+    return _Shift(
+        middle,
+        min(sign * float(np.median(change)) for change in changes),
+        float(np.median(np.abs(sum(changes) / 2 - middle))),
+        float(np.median(np.abs(after - before))),
+    )
+
+
+def _by_edges(
+    loud: Values, heard: NDArray[np.bool_], steps: Values, first: int, last: int, edges: tuple[float, ...]
+) -> Window | None:
+    shift = _shift(loud, heard, first, last)
+    if shift is None:
+        return None
+    stepped_db = float(np.median(steps[first] - steps[last])) / 2
+    unlike_db = min(8.0, abs(stepped_db - shift.change_db))
+    features = (*edges, unlike_db, shift.clear, _length(first, last))
+    return Window(first, last, shift.change_db, True, features)
+
+
+def _by_stretch(loud: Values, heard: NDArray[np.bool_], first: int, last: int) -> Window | None:
+    shift = _shift(loud, heard, first, last) if last - first >= rows(SHORTEST_S) else None
+    if shift is None:
+        return None
+    features = (shift.spread_db, shift.sides_db, shift.clear, _length(first, last))
+    return Window(first, last, shift.change_db, False, features)
+
+
+def _length(first: int, last: int) -> float:
+    return float(np.log(min((last - first) * HOP_S, LONG_S)))
+
+
+def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
     return Finding(
         "level",
-        first * HOP_S,
-        last * HOP_S,
-        confidence(min(ratio, 1 + SURE_SHARE * (ratio - 1))),
-        {"change_db": round(float(np.median(inside - beside)), 1)},
-        Curve("level, dB", np.arange(len(sound)) * HOP_S, np.maximum(sound.level_db, -90)),
+        (start + window.first) * HOP_S,
+        (start + window.last) * HOP_S,
+        window.likely,
+        {"change_db": round(window.change_db, 1)},
+        Curve("level, dB", (start + np.arange(len(part))) * HOP_S, np.maximum(part.level_db, -90)),
     )

@@ -1,30 +1,42 @@
-"""Background noise that comes at once, stays, and goes at once: between two edges the floor of the sound is lifted."""
+"""Background noise that comes at once, stays, and goes at once: between two edges no band falls back to its floor.
+
+Each moment at which a band is quiet speaks against noise there, each at which it is not a little for it. Noise need not
+fill all bands, so some ranges of them are looked at by themselves.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
+from scipy.ndimage import minimum_filter1d, uniform_filter1d
 
-from primitives._defects.common import Curve, Finding, Values, confidence, step_window
-from primitives._defects.sound import exact_ends, low, pooled, rows, sounding
-from primitives._tracks import HOP_S, FilmTracks
+from primitives._defects.common import Curve, Finding, Values, best_stretch
+from primitives._defects.sound import parts, peaks, ranked, rows, weighed, wide_bands
+from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
-LOWEST_DB = -85.0
-EDGE_S = 0.3
-"""Sound on each side of an edge by which it is judged."""
-EDGE_DB = 3.0
-SHORTEST_S, LONGEST_S = 1.0, 60.0
-LONGER = 0.35
-BESIDE_S, LEAST_S = 0.8, 0.3
-"""Sound beside a stretch that it is held against, and how much of it there must be."""
-ABRUPT_DB = 5.0
-EVEN_DB = 3.5
-"""By how much the floor must stay lifted."""
-_PERCENT = 15
-_STRIDE = 5
-_MOST_EDGES_A_SECOND = 1.0
-_USED = 0.4
-"""Share of the bands that must be lifted: noise need not fill all of them."""
+RANGES = (slice(0, 20), slice(0, 5), slice(0, 10), slice(5, 15), slice(10, 20), slice(15, 20))
+QUIET, STILL_QUIET = 0.3, 0.03
+"""Share of a band's moments that are called quiet, and that are left under noise."""
+SHORTEST_S, LONGEST_S, BESIDE_S, LEAST_S = 0.8, 20.0, 3.0, 0.6
+EDGE_S, EDGE_DB = 0.25, 4.0
+"""Sound on each side of an edge whose floor is compared, and by how much it must step."""
+FULLY = 0.8
+PAIRS = 3
+LONG_S = 3.0
+"""Longer windows are no more certain."""
+WEIGHTS = (0.72, -1.7, 4.6, -3.6)
+"""Of `Window.features`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    first: int
+    last: int
+    lifted_db: float
+    """By how much the floor stands over that of both sides."""
+    features: tuple[float, ...]
 
 
 def find_noise(tracks: FilmTracks) -> list[Finding]:
@@ -32,105 +44,105 @@ def find_noise(tracks: FilmTracks) -> list[Finding]:
     sound = tracks.sound
     if sound is None or len(sound) < rows(3 * SHORTEST_S):
         return []
-    bands = np.maximum(sounding(sound), LOWEST_DB)
-    floor = low(bands, _PERCENT, EDGE_S)
-    half = rows(EDGE_S) // 2 + 2
-    steps = np.zeros_like(floor)
-    steps[half:-half] = floor[2 * half :] - floor[: -2 * half]
-    lifted = np.sort(steps, axis=1)[:, -round(_USED * steps.shape[1])]
-    sunk = -np.sort(steps, axis=1)[:, round(_USED * steps.shape[1])]
-    found = [_coarse(floor), *_between_edges(floor, lifted, sunk, half)]
-    best: tuple[float, int, int] | None = None
-    for first, last in found:
-        first, last = exact_ends(bands, first, last, rows(0.4))
-        if last - first < rows(SHORTEST_S):
-            continue
-        held = float(_held(floor, first, np.array([last]), half).max(initial=-np.inf)) * _abrupt(
-            lifted, sunk, first, last
-        )
-        if best is None or held > best[0]:
-            best = (held, first, last)
-    return [_finding(floor, *best)] if best is not None and best[0] > 0 else []
+    found = []
+    for start, part in parts(sound):
+        best = max(noise_windows(part), key=lambda window: weighed(window.features, WEIGHTS), default=None)
+        if best is not None:
+            found.append(_finding(part, start, best))
+    return found
 
 
-def _coarse(floor: Values) -> tuple[int, int]:
-    """The stretch where the floor stands highest on the whole."""
-    first, last, _ = step_window(pooled(floor.mean(axis=1), _STRIDE), rows(SHORTEST_S) // _STRIDE, rows(20) // _STRIDE)
-    return first * _STRIDE, last * _STRIDE
+def noise_windows(sound: SoundTrack) -> list[Window]:
+    """The best stretches of each range of bands, and what tells whether they are noise."""
+    bands = uniform_filter1d(wide_bands(sound), 3, axis=0)
+    quiet = bands < np.quantile(bands[::3], QUIET, axis=0)
+    share = np.clip(quiet.mean(axis=0), 0.02, 0.6)
+    speaks = np.where(quiet, np.log(STILL_QUIET / share), np.log((1 - STILL_QUIET) / (1 - share)))
+    steps = _floor_steps(bands)
+    found = []
+    for some in RANGES:
+        means, edges = speaks[:, some].mean(axis=1), steps[:, some].mean(axis=1)
+        windows = {_at_edges(edges, *window) for window in (best_stretch(means)[1:], *_between_edges(means, edges))}
+        judged = (_judged(bands[:, some], first, last) for first, last in windows)
+        found += [window for window in judged if window is not None]
+    return found
 
 
-def _between_edges(floor: Values, lifted: Values, sunk: Values, half: int) -> list[tuple[int, int]]:
-    """The best stretch from one edge up to one edge down."""
-    best: tuple[float, int, int] | None = None
-    downs = np.array(_edges(sunk), int)
-    for up in _edges(lifted):
-        some = downs[(downs - up >= rows(SHORTEST_S)) & (downs - up <= rows(LONGEST_S))]
-        held = _held(floor, up, some, half)
-        if len(held) and (best is None or held.max() > best[0]):
-            best = (float(held.max()), up, int(some[np.argmax(held)]))
-    return [best[1:]] if best is not None else []
+def _floor_steps(bands: Values) -> Values:
+    """How much higher the floor of each band is right after each row than right before it."""
+    size = rows(EDGE_S)
+    lowest = minimum_filter1d(bands, size, axis=0, mode="nearest")
+    steps = np.zeros_like(bands)
+    half = size // 2 + 1
+    steps[half:-half] = lowest[2 * half :] - lowest[: -2 * half]
+    return steps
 
 
-def _abrupt(lifted: Values, sunk: Values, first: int, last: int) -> float:
-    """1 where the floor steps at both ends; music and speech swell."""
-    near = rows(0.06)
-    steps = (
-        float(track[max(0, at - near) : at + near].max(initial=0)) for track, at in ((lifted, first), (sunk, last))
-    )
-    return min(1.0, min(steps) / ABRUPT_DB)
+def _between_edges(speaks: Values, steps: Values) -> Iterator[tuple[int, int]]:
+    """The stretches from an edge up to an edge down that step most, where rows speak for noise."""
+    ups, downs = peaks(steps, EDGE_DB, 0.4), peaks(-steps, EDGE_DB, 0.4)
+    first, last = (ends.ravel() for ends in np.meshgrid(ups, downs, indexing="ij"))
+    good = (last - first >= rows(SHORTEST_S)) & (last - first <= rows(LONGEST_S))
+    first, last = first[good], last[good]
+    sums = np.concatenate(([0.0], np.cumsum(speaks)))
+    means = (sums[last] - sums[first]) / np.maximum(last - first, 1)
+    strength = np.minimum(steps[first], -steps[last]) * np.clip(means, 0, None)
+    for place in np.argsort(-strength)[:PAIRS]:
+        if strength[place] > 0:
+            yield int(first[place]), int(last[place])
 
 
-def _edges(strength: Values) -> list[int]:
-    """Where the floor steps most, a few a second at most."""
-    reach = rows(0.15)
-    padded = np.pad(strength, reach, constant_values=-np.inf)
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
-    peaks = np.flatnonzero((strength >= around) & (strength > EDGE_DB))
-    most = max(4, int(len(strength) * HOP_S * _MOST_EDGES_A_SECOND))
-    return sorted(int(n) for n in peaks[np.argsort(-strength[peaks])][:most])
+def _at_edges(steps: Values, first: int, last: int) -> tuple[int, int]:
+    """The same window from the first row at which the floor steps up fully to the last at which it steps down."""
+    reach = rows(EDGE_S)
+    return _earliest(steps, first, reach), len(steps) - 1 - _earliest(-steps[::-1], len(steps) - 1 - last, reach)
 
 
-def _held(floor: Values, up: int, downs: NDArray[np.intp], half: int) -> Values:
-    """By how many decibels the floor stays above that of both sides, for stretches from one edge to several others.
-
-    The bands that are lifted most count; unsteady floors count less and longer stretches more.
-    """
-    before = floor[max(0, up - half - rows(BESIDE_S)) : max(0, up - half)]
-    if not len(downs) or len(before) < rows(LEAST_S):
-        return np.full(len(downs), -np.inf)
-    inside = floor[up + half : downs[-1] - half : _STRIDE]
-    lowest = np.minimum.accumulate(inside, axis=0)
-    count = np.arange(1, len(inside) + 1)[:, None]
-    sums, squares = np.cumsum(inside, axis=0), np.cumsum(inside.astype(np.float64) ** 2, axis=0)
-    wobble = np.sqrt(np.maximum(squares / count - (sums / count) ** 2, 0))
-    lowest_before = np.quantile(before, 0.1, axis=0)
-    held = np.full(len(downs), -np.inf)
-    for place, down in enumerate(downs):
-        after = floor[down + half : down + half + rows(BESIDE_S)]
-        at = min((int(down) - 2 * half - up) // _STRIDE, len(inside) - 1)
-        if len(after) < rows(LEAST_S) or at < 0:
-            continue
-        lift = lowest[at] - np.maximum(lowest_before, np.quantile(after, 0.1, axis=0))
-        used = np.argsort(-lift)[: round(_USED * len(lift))]
-        steady = float(wobble[at][used].mean())
-        held[place] = (float(lift[used].mean()) + 2 - 2 * max(0.0, steady - 1.5)) * min(
-            1.3, LONGER * (down - up) * HOP_S
-        )
-    return held
+def _earliest(steps: Values, row: int, reach: int) -> int:
+    """The floor is that of what follows: it is still low before an edge, and has stepped for as long after it."""
+    start = max(0, row - reach)
+    near = steps[start : row + reach // 2]
+    return start + int(np.argmax(near > FULLY * near.max())) if len(near) and near.max() > EDGE_DB else row
 
 
-def _finding(floor: Values, held: float, first: int, last: int) -> Finding:
-    inside = floor[first + rows(0.1) : last - rows(0.1)]
-    outside = np.concatenate((floor[: max(1, first - rows(0.2))], floor[last + rows(0.2) :]))
+def _judged(bands: Values, first: int, last: int) -> Window | None:
+    size, edge = rows(BESIDE_S), rows(EDGE_S)
+    sides = bands[max(0, first - size) : max(0, first - 3)], bands[last + 3 : last + size]
+    if last - first < rows(SHORTEST_S) or min(map(len, sides)) < rows(LEAST_S):
+        return None
+    before, after, inside = (ranked(some[::2], (0.05, 0.1, 0.5)) for some in (*sides, bands[first + 3 : last - 3]))
+    lift_db = float((inside[1] - np.maximum(before[1], after[1])).mean())
+    ends = [float(ranked(bands[a:b], (0.2,)).mean()) for a, b in _ends(first, last, edge)]
+    least_db = min(lift_db, ends[1] - ends[0], ends[2] - ends[3])
+    # Noise is steady: its median is hardly over its floor.
+    range_db = float((inside[2] - inside[0]).mean())
+    length = min(np.log((last - first) * HOP_S), np.log(LONG_S))
+    return Window(first, last, lift_db, (least_db / (range_db + 1.5), float(np.log(range_db + 0.5)), float(length)))
+
+
+def _ends(first: int, last: int, size: int) -> list[tuple[int, int]]:
+    """Right before and in the window's start, right in and after its end."""
+    return [
+        (max(0, first - 2 - size), max(1, first - 2)),
+        (first + 2, first + 2 + size),
+        (last - 2 - size, last - 2),
+        (last + 2, last + 2 + size),
+    ]
+
+
+def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
+    floor = minimum_filter1d(uniform_filter1d(wide_bands(part), 3, axis=0), rows(EDGE_S), axis=0).mean(axis=1)
+    first, last = window.first, window.last
+    outside = np.concatenate((floor[: max(1, first - 20)], floor[last + 20 :]))
     return Finding(
         "noise",
-        first * HOP_S,
-        last * HOP_S,
-        confidence(held / EVEN_DB),
+        (start + first) * HOP_S,
+        (start + last) * HOP_S,
+        weighed(window.features, WEIGHTS),
         {
-            "floor_inside_db": round(float(np.median(inside)), 1),
+            "floor_inside_db": round(float(np.median(floor[first + 10 : last - 10])), 1),
             "floor_outside_db": round(float(np.median(outside)), 1),
-            "held_above_both_sides_db": round(held, 1),
+            "held_above_both_sides_db": round(window.lifted_db, 1),
         },
-        Curve("floor of the sound, dB", np.arange(len(floor)) * HOP_S, floor.mean(axis=1)),
+        Curve("floor of the sound, dB", (start + np.arange(len(floor))) * HOP_S, floor),
     )

@@ -55,15 +55,19 @@ def _best(bands: Values, loud: NDArray[np.bool_], start: int) -> Again:
     heard = np.concatenate(([0.0], np.cumsum(loud)))
     best = Again(0, 0, 0.0)
     for lag in lags[widest : len(lags) - widest]:
-        at = np.arange(2 * lag + widest, count - 2 * lag)
+        at = range(2 * lag + widest, count - 2 * lag)
         if not len(at):
             continue
-        own = _mean(sums[lag], heard, at, lag)
-        others = [_mean(sums[lag + by], heard, at, lag) for by in _BESIDE]
-        others += [_mean(sums[lag], heard, at + by, lag) for by in (lag, -lag)]
-        score = np.log((np.min(others, axis=0) + _ALIKE_DB) / (own + _ALIKE_DB))
+        rows_heard = _over(heard, at, lag)
+        weights = 1 / np.maximum(rows_heard, 1)
+        own = _over(sums[lag], at, lag) * weights
+        near = np.minimum.reduce([_over(sums[lag + by], at, lag) for by in _BESIDE]) * weights
+        for by in (lag, -lag):
+            there = range(at.start + by, at.stop + by)
+            near = np.minimum(near, _over(sums[lag], there, lag) / np.maximum(_over(heard, there, lag), 1))
+        score = np.log((near + _ALIKE_DB) / (own + _ALIKE_DB))
         score *= np.minimum(1.0, (SAME_DB / np.maximum(own, 0.1)) ** 3)
-        score[heard[at + lag] - heard[at] < LEAST_HEARD * lag] = 0
+        score[rows_heard < LEAST_HEARD * lag] = 0
         place = int(np.argmax(score))
         ratio = float(score[place]) / EVEN * (lag / rows(EVEN_LAG_S)) ** 0.5
         if ratio > best.ratio:
@@ -84,10 +88,10 @@ def _start(bands: Values, again: Again) -> int:
 def _summed(bands: Values, loud: NDArray[np.bool_], lag: int) -> Values:
     """Running sum of how much each row that is heard differs from the one so long before."""
     sums = np.zeros(len(bands) + 1)
-    sums[lag + 1 :] = np.cumsum(np.abs(bands[lag:] - bands[:-lag]).mean(axis=1) * loud[lag:])
+    sums[lag + 1 :] = np.cumsum(np.einsum("ij->i", np.abs(bands[lag:] - bands[:-lag])) / bands.shape[1] * loud[lag:])
     return sums
 
 
-def _mean(sums: Values, heard: Values, at: NDArray[np.intp], length: int) -> Values:
-    """The mean over the rows that are heard, of so many from each place on."""
-    return np.asarray((sums[at + length] - sums[at]) / np.maximum(heard[at + length] - heard[at], 1))
+def _over(sums: Values, at: range, length: int) -> Values:
+    """The sum of so many rows from each place on."""
+    return np.asarray(sums[at.start + length : at.stop + length] - sums[at.start : at.stop])

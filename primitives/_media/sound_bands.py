@@ -19,9 +19,13 @@ CONTEXT_S = 0.2
 """Sound on both sides of a block that its windows reach into."""
 LOWEST_HZ, HIGHEST_HZ = 80.0, 16_000.0
 _WINDOW_S = 0.02
-_LEVELS, _LEVEL_STEP_DB = 200, 0.25
-_LONG, _SHORT = 15, 3
-"""Half the windows of both crests, in hops."""
+_AROUND, _NEAR = 15, 5
+"""Half the stretches that a hop's highest samples are held against, in hops."""
+NEAR = 0.84
+"""Samples so near to the highest one, 1.5 dB, count as high as it."""
+_LEVELS, _FINE = 288, 18
+"""A sample's level is the first bits of its floating point number: 32 steps for each 6 dB, without a logarithm."""
+_TOP = int(np.float32(1.0).view(np.int32)) >> _FINE
 
 
 def measure_sound(call: Call, path: Path, name: str, scan: Scan) -> dict[str, NDArray[Any]]:
@@ -62,48 +66,58 @@ class Meter:
 
     def measure(self, samples: NDArray[np.float32], first: int, rows: range) -> dict[str, NDArray[Any]]:
         """The rows of a stretch; `first` is the place of the first sample."""
-        mono = samples.mean(axis=0)
-        loudest = samples[int(np.argmax((samples**2).sum(axis=1)))]
-        numbers = np.arange(rows.start - _LONG, rows.stop + _LONG)
+        mono = samples.mean(axis=0) if len(samples) > 1 else samples[0]
+        loudest = np.abs(samples[int(np.argmax([float(channel @ channel) for channel in samples]))])
+        numbers = np.arange(rows.start - _AROUND, rows.stop + _AROUND)
         starts = np.round(numbers * HOP_S * self._rate).astype(np.int64) - first
         hop = max(1, round(HOP_S * self._rate))
-        inner = starts[_LONG:-_LONG]
-        frames = _cut(mono, inner + hop // 2 - self._size // 2, self._size) * self._window
-        power = np.abs(np.fft.rfft(frames, axis=1)).astype(np.float32) ** 2 / (self._window**2).sum()
-        bands = 10 * np.log10(power @ self._pool / self._size + 1e-12)
+        inner = starts[_AROUND:-_AROUND]
+        spectrum = np.fft.rfft(_cut(mono, inner + hop // 2 - self._size // 2, self._size) * self._window, axis=1)
+        power = (spectrum.real**2 + spectrum.imag**2) @ self._pool / ((self._window**2).sum() * self._size)
         plain = _cut(mono, inner, hop)
-        crest = _Histogram(np.abs(_cut(loudest, starts, hop)))
+        loud = _cut(loudest, starts, hop)
+        highest = loud.max(axis=1)
         return {
-            "bands": np.clip(np.rint((bands - FLOOR_DB) / STEP_DB), 0, 255).astype(np.uint8),
-            "level_db": (10 * np.log10((plain**2).mean(axis=1) + 1e-11)).astype(np.float32),
-            "peak_db": (20 * np.log10(np.abs(_cut(loudest, inner, hop)).max(axis=1) + 1e-6)).astype(np.float32),
-            "crest_db": crest.spread_db(_LONG, 0.995, 0.93),
-            "crest_short_db": crest.spread_db(_SHORT, 0.98, 0.80),
+            "bands": np.clip(np.rint((10 * np.log10(power + 1e-12) - FLOOR_DB) / STEP_DB), 0, 255).astype(np.uint8),
+            "level_db": (10 * np.log10(np.einsum("ij,ij->i", plain, plain) / hop + 1e-11)).astype(np.float32),
+            "peak_db": (20 * np.log10(highest[_AROUND:-_AROUND] + 1e-6)).astype(np.float32),
+            "crest_db": crests(loud, _AROUND, 0.995, 0.93),
+            "flat": _near_highest(loud, highest)[_AROUND:-_AROUND],
         }
 
 
-class _Histogram:
-    """How often each level occurs in each hop, for quantiles over any number of hops around one."""
+def crests(loud: NDArray[np.float32], half: int, high: float, low: float) -> NDArray[np.float32]:
+    """The distance of two quantiles, in decibels, of so many hops on both sides of each but the outermost ones."""
+    steps = np.clip(_TOP - (loud.view(np.int32) >> _FINE), 0, _LEVELS - 1)
+    steps += _LEVELS * np.arange(len(loud), dtype=np.int32)[:, None]
+    counts = np.bincount(steps.ravel(), minlength=_LEVELS * len(loud)).reshape(len(loud), _LEVELS)
+    sums = np.concatenate((np.zeros((1, _LEVELS), np.int32), np.cumsum(counts, axis=0, dtype=np.int32)))
+    share = np.cumsum(sums[2 * half + 1 :] - sums[: -2 * half - 1], axis=1)
+    # Steps count downwards from full scale.
+    top, bottom = ((share < (1 - quantile) * share[:, -1:]).sum(axis=1) for quantile in (high, low))
+    return np.asarray(_STEPS_DB[np.minimum(top, _LEVELS - 1)] - _STEPS_DB[np.minimum(bottom, _LEVELS - 1)], np.float32)
 
-    def __init__(self, loud: NDArray[np.float32]) -> None:
-        steps = np.clip(-20 * np.log10(loud + 1e-6) / _LEVEL_STEP_DB, 0, _LEVELS - 1).astype(np.int64)
-        flat = steps + _LEVELS * np.arange(len(loud))[:, None]
-        counts = np.bincount(flat.ravel(), minlength=_LEVELS * len(loud)).reshape(len(loud), _LEVELS)
-        self._sums = np.concatenate((np.zeros((1, _LEVELS), np.int64), np.cumsum(counts, axis=0)))
 
-    def spread_db(self, half: int, high: float, low: float) -> NDArray[np.float32]:
-        """The distance of two quantiles around each hop but the outermost ones."""
-        inner = np.arange(_LONG, len(self._sums) - 1 - _LONG)
-        share = np.cumsum(self._sums[inner + half + 1] - self._sums[inner - half], axis=1)
-        share = share / np.maximum(share[:, -1:], 1)
-        # Steps count downwards from full scale.
-        top, bottom = (share < 1 - high).sum(axis=1), (share < 1 - low).sum(axis=1)
-        return np.asarray((bottom - top) * _LEVEL_STEP_DB, np.float32)
+def _steps_db() -> NDArray[np.float64]:
+    """The level at which each step begins."""
+    edges = (np.arange(_TOP, _TOP - _LEVELS, -1, dtype=np.int32) << _FINE).view(np.float32)
+    return np.asarray(20 * np.log10(edges.astype(np.float64)))
+
+
+_STEPS_DB = _steps_db()
+
+
+def _near_highest(loud: NDArray[np.float32], highest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The share of each hop's samples that are as high as the highest one around it."""
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(highest, _NEAR, mode="edge"), 2 * _NEAR + 1).max(axis=1)
+    return np.asarray((loud > NEAR * around[:, None]).mean(axis=1), np.float32)
 
 
 def _cut(samples: NDArray[np.float32], starts: NDArray[np.int64], size: int) -> NDArray[np.float32]:
-    places = np.clip(starts[:, None] + np.arange(size), 0, len(samples) - 1)
-    return np.asarray(samples[places], np.float32)
+    """Pieces of the samples, which go on as they end."""
+    before, after = max(0, -int(starts[0])), max(0, int(starts[-1]) + size - len(samples))
+    padded = np.pad(samples, (before, after), mode="edge") if before or after else samples
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, size)[starts + before])
 
 
 def band_weights(size: int, rate_hz: int) -> NDArray[np.float32]:
