@@ -7,12 +7,14 @@ import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import resample_poly
 
 from primitives._base import Answer, UserError
 from primitives._hearing.draw import LEFT_PX, RIGHT_PX, WIDTH_PX
 from primitives._hearing.figures import loudness_lufs, noise_floor_dbfs
 from primitives._hearing.measure import Sound, measure
 from primitives._media.loudness import measure_loudness
+from primitives._media.sound_read import sound_blocks
 from primitives._sheet import MAX_BYTES, MAX_SIDE_PX
 from primitives._text import as_text
 from primitives.listen import ClipSound, ListenResult
@@ -94,6 +96,22 @@ def test_a_long_range_is_measured_as_the_same_sound_in_short(tmp_path: Path) -> 
     assert sampled.true_peak == pytest.approx(whole.true_peak, rel=0.02) and sampled.peak == whole.peak
     assert loudness_lufs(sampled) == pytest.approx(loudness_lufs(whole), abs=0.6)
     assert noise_floor_dbfs(sampled) == pytest.approx(noise_floor_dbfs(whole), abs=4)
+
+
+@pytest.mark.parametrize("name", ["speech/jfk.wav", "film/bbb_480p_30s.mp4", "film/fillets_intro.mpg"])
+def test_the_true_peak_of_a_long_range_is_that_of_all_samples_oversampled(name: str) -> None:
+    path = real_clip(name)
+    blocks = list(sound_blocks(path, name, 0, None, None, None, 60.0, never))
+    every = max(float(np.abs(resample_poly(block, 8, 1, axis=1)).max()) for block in blocks)
+    assert 20 * np.log10(heard(path, 3600.0).true_peak / every) == pytest.approx(0, abs=0.1)
+
+
+def test_a_peak_between_samples_is_found_under_higher_samples(tmp_path: Path) -> None:
+    between = 0.9 * np.sin(np.pi / 2 * np.arange(2_000) + np.pi / 4)  # no sample is above 0.64
+    wave = np.concatenate([tone(5, 0.7), between, tone(5, 0.7)])
+    path = write_wav(tmp_path / "a.wav", wave.astype(np.float32), RATE_HZ)
+    for length_s in (10.0, 3600.0):
+        assert heard(path, length_s).true_peak == pytest.approx(0.9, rel=0.02)
 
 
 def test_silence_speech_and_clipping_stand_at_their_times(folder: Path, run: Run) -> None:
