@@ -30,10 +30,13 @@ FLAT_SHARE, FLAT_EXCESS = 0.02, 3.0
 """Clipped: so much of a window lies in its top 3 %, and so many times more than in the 6 % below."""
 CLIPPED_SHARE, CLIPPED_PEAK = 0.3, 0.02
 """A wave is not cut off far below the peak of the whole, nor where it is hardly heard."""
+STEADY_SHARE = 0.05
+"""A window that moves by no more than this share of its peak is a steady voltage, and not cut off."""
 _BLOCK = 200_000
 """Samples to measure at once, of all channels: what the fast memory of a processor holds."""
 _SPECTRA = 128
 """Steps whose spectra are taken at once."""
+_OFFSET = 0.002
 _NEAR_PEAK = 0.7
 """A peak between samples is at most so many times as high as they: 3 dB, as of a quarter of the rate."""
 _PEAK_REACH, _PEAK_TAPS, _PEAKS_A_BLOCK, _MOST_PEAKS, _OVERSAMPLING = 16, 24, 4, 400, 8
@@ -178,6 +181,9 @@ class _Gauge:
         size, hop = self._steps.size, self._steps.hop
         missing = -len(block[0]) % hop
         padded = [np.pad(channel, (0, missing)) for channel in block] if missing else block
+        if self.samples == len(block[0]):  # before the beginning lies its mirror image: silence would be a step
+            before = len(self._carry[0])
+            self._carry = [np.pad(channel, (before, 0), mode="symmetric")[:before] for channel in block]
         joined = _joined(self._carry, padded)
         self._carry = [channel[len(channel) - len(old) :] for channel, old in zip(joined, self._carry, strict=True)]
         shape, strides = (len(joined[0]) // hop - len(self._carry[0]) // hop, size), (4 * hop, 4)
@@ -186,7 +192,9 @@ class _Gauge:
     def _spectra(self) -> None:
         views = np.concatenate(self._views, axis=1)
         self._views.clear()
-        spectra = scipy.fft.rfft(views * self._window, axis=2)
+        offset = views.mean(axis=(1, 2), keepdims=True)  # it would leak into the lowest bins, and be taken for sound
+        centred = views - offset if np.abs(offset).max() > _OFFSET else views
+        spectra = scipy.fft.rfft(centred * self._window, axis=2)
         squares = np.square(spectra.view(np.float32))
         power = squares[..., ::2] + squares[..., 1::2]
         level, weighted = (np.einsum("csb,b->cs", power, row) for row in (self._level, self._weighted))
@@ -199,7 +207,7 @@ class _Gauge:
                 _flat_tops(views, max(CLIPPED_SHARE * self._highest, CLIPPED_PEAK)),
             )
         )
-        self._dc.append(float(spectra[:, :, 0].real.mean() / self._window.sum()))
+        self._dc.append(float(offset.mean()))
 
     def sound(self, name: str, start_s: float, sampled: bool) -> Sound:
         """What was measured."""
@@ -249,9 +257,10 @@ def _flat_tops(views: Samples, least: float) -> Floats:
 
     Those whose peak is below `least` are not looked at.
     """
-    top = np.maximum(views.max(axis=2), -views.min(axis=2))
+    high, low = views.max(axis=2), views.min(axis=2)
+    top = np.maximum(high, -low)
     peaks = np.zeros_like(top)
-    loud = top >= least
+    loud = (top >= least) & (high - low > STEADY_SHARE * top)
     size, highest = np.abs(views[loud]), top[loud]
     in_top = np.count_nonzero(size >= FLAT_TOP * highest[:, None], axis=1) / views.shape[2]
     doubtful = (in_top >= FLAT_SHARE) | (highest >= FULL_SCALE)  # few, in most sounds

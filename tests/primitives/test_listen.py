@@ -163,6 +163,12 @@ def test_several_clips_share_one_scale_and_the_picture_keeps_its_limits(folder: 
     assert len(as_text(answer.result)) < 8_000
 
 
+def test_a_range_does_not_begin_with_a_click_of_its_own(folder: Path, run: Run) -> None:
+    write_wav(folder / "materials/a.wav", tone(2, 0.5, 200), RATE_HZ)
+    sound = measure(folder / "materials/a.wav", "a.wav", 1.00125, 1.5, 0.5, never, lambda at_s: None)
+    assert sound.mel[0, 60:].sum() < 10 * sound.mel[40, 60:].sum() + 1e-6
+
+
 def test_a_range_is_zoomed(folder: Path, run: Run) -> None:
     write_wav(folder / "materials/a.wav", np.concatenate([tone(2, 0.1), tone(1, 0.5), tone(2, 0.1)]), RATE_HZ)
     (clip,) = clips(run("listen", path="materials/a.wav", start_s=2.25, end_s=2.75))
@@ -188,6 +194,7 @@ def test_odd_sound_is_shown_and_described(folder: Path, run: Run, kind: str, rat
         assert clip.loudness_lufs is None and "digital silence: every sample is 0" in clip.notes
     if kind == "dc":
         assert clip.dc_offset == pytest.approx(0.5, abs=0.05) and clip.true_peak_dbtp == pytest.approx(-6.0, abs=0.2)
+        assert (clip.loudness_lufs is None or clip.loudness_lufs < -40) and clip.clipped == []
     if kind == "5.1":
         assert clip.channels == 6 and clip.loudness_lufs is not None
 
