@@ -54,7 +54,7 @@ def asked(source: SoundSource, start_s: float | None, end_s: float | None, call:
     last = span.stop if end_s is None else min(span.stop, source.place(end_s))
     if last - first < SHORTEST_S * rate:
         raise UserError(
-            f"The range holds {max(0, last - first)} samples of sound ({source.name} has sound from "
+            f"The range is {max(0, last - first) / source.facts.rate_hz:.5f} s of sound ({source.name} has sound from "
             f"{max(0.0, span.start / rate):.3f} to {length_s:.3f} s); at least {SHORTEST_S} s is needed."
         )
     return Range(first, last, False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives._hearing.bands import LOUDNESS_OFFSET, decibels
-from primitives._hearing.measure import FULL_SCALE, WINDOW_S, Sound
+from primitives._hearing.measure import CLIPPED_PEAK, CLIPPED_SHARE, FULL_SCALE, WINDOW_S, Sound
 from primitives._speech.vad import Span, joined
 
 BLOCK_S = 0.4
@@ -21,8 +21,6 @@ SILENCE_DBFS = (-70.0, -50.0)
 LEVEL_S = 0.05
 NOISE_CREST = 9.0
 """How far the peak of noise within 10 ms lies above its mean, in power."""
-CLIPPED_SHARE, CLIPPED_PEAK = 0.3, 0.02
-"""A wave is not cut off far below the peak of the whole, nor where it is hardly heard."""
 
 
 def loudness_lufs(sound: Sound) -> float | None:

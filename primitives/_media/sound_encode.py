@@ -15,11 +15,13 @@ from av.codec.codec import UnknownCodecError
 from av.packet import Packet
 
 from primitives._media.encode import AUDIO_ENCODERS
+from primitives._media.film import SoundFacts
 from primitives._media.sound_source import Samples, SoundSource
 
 AnyPacket: TypeAlias = "Packet[Any]"
 _MOST_BITS = {"aac": 192_000, "opus": 160_000, "ac3": 192_000, "mp3": 160_000, "mp2": 192_000, "vorbis": 160_000}
 _LEAST_BITS = {"aac": 96_000, "opus": 64_000, "ac3": 96_000, "mp3": 96_000, "mp2": 96_000, "vorbis": 96_000}
+_FINER = 1.5
 _OTHER_ENCODERS = {"vorbis": "libvorbis", "mp2": "mp2", "eac3": "eac3", "alac": "alac", "wmav2": "wmav2"}
 
 
@@ -47,6 +49,11 @@ def settle(encoder: AudioCodecContext, codec: str, source: SoundSource) -> None:
         most, least = (bits[codec] * source.facts.channels for bits in (_MOST_BITS, _LEAST_BITS))
         encoder.bit_rate = min(most, max(least, own or 0))
     encoder.time_base = Fraction(1, source.facts.rate_hz)
+
+
+def finer_bit_rate(own_bps: int, facts: SoundFacts) -> int:
+    """For a short stretch that is coded a second time: at its own rate it would lose as much again."""
+    return max(own_bps, min(_MOST_BITS[facts.codec] * facts.channels, round(_FINER * own_bps)))
 
 
 def codec_for(source: SoundSource, container: str) -> str:

@@ -32,6 +32,7 @@ from primitives._media.sound_encode import (
     codec_for,
     encoded_packets,
     encoder_name,
+    finer_bit_rate,
     settle,
 )
 from primitives._media.sound_packets import NO_ROOM, no_room, opened_output, unwritable, wanted_packets, with_payload
@@ -151,6 +152,7 @@ class _Job:
             header = stream.codec_context.extradata or b""
             if facts.codec == "aac":
                 encoder.options = {"aac_pns": "0"}
+                encoder.bit_rate = finer_bit_rate(encoder.bit_rate or 0, facts)
             try:
                 encoder.open()
             except (av.error.FFmpegError, ValueError):

@@ -10,6 +10,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from math import floor
 from pathlib import Path
 
 import av.error
@@ -28,6 +29,8 @@ from primitives._media.source import audio_stream, open_media, video_stream
 
 Samples = NDArray[np.float32]
 """`[channels, samples]`, full scale is 1."""
+Channels = list[NDArray[np.float32]]
+"""The same, each channel by itself."""
 PREROLL = Fraction(1, 2)
 """Seconds to decode before a cut: the first packet after a seek decodes wrongly."""
 GAP_A_SECOND = 50
@@ -72,13 +75,42 @@ def sound_blocks(
     return _regrouped(itertools.chain(chunks, silence), size, round(end_s * rate_hz) - first)
 
 
+def sound_channels(
+    path: Path, name: str, rate_hz: int, start_s: float, end_s: float | None, size: int, check: Callable[[], None]
+) -> Iterator[Channels]:
+    """As `sound_blocks`, in blocks of `size` samples at the sound's own `rate_hz`, without a copy: for hours of it.
+
+    Nothing comes where nothing decodes.
+    """
+    first, channels = round(start_s * rate_hz), 0
+    left = sys.maxsize if end_s is None else round(end_s * rate_hz) - first
+    planar = AudioResampler(format="fltp")
+    for frame in frames_from(path, name, Fraction(first, rate_hz), check, size):
+        for made in [frame] if frame.format.name == "fltp" else planar.resample(frame):
+            block = [np.frombuffer(memoryview(plane), np.float32, made.samples) for plane in made.planes]
+            if made.samples < size and end_s is not None:
+                block = [np.pad(channel, (0, size - made.samples)) for channel in block]
+            yield [channel[:left] for channel in block]
+            left, channels = left - len(block[0]), len(block)
+        if left <= 0:
+            return
+    while channels and end_s is not None and left > 0:
+        yield [np.zeros(min(size, left), np.float32)] * channels
+        left -= size
+
+
 def sound_kind(path: Path, name: str) -> tuple[int, int]:
     """Rate and channels of the sound; refuses a file without any."""
     with open_media(path, name) as container:
-        stream = audio_stream(container)
-        if stream is None or not stream.codec_context.sample_rate:
-            raise UserError(f"{name} has no sound. Use a file with sound.")
+        stream = _sounding(container, name)
         return stream.codec_context.sample_rate, stream.codec_context.channels
+
+
+def _sounding(container: InputContainer, name: str) -> AudioStream:
+    stream = audio_stream(container)
+    if stream is None or not stream.codec_context.sample_rate:
+        raise UserError(f"{name} has no sound. Use a file with sound.")
+    return stream
 
 
 def _regrouped(chunks: Iterable[Samples], size: int, total: int) -> Iterator[Samples]:
@@ -190,16 +222,18 @@ def _placed(
 ) -> Iterator[None]:
     """Decode into `joined` without a gap, from sample `place` on; stops now and then for it to be emptied."""
     rate, channels = stream.codec_context.sample_rate, stream.codec_context.channels
-    hole, now_and_then = rate // GAP_A_SECOND, rate // 4
+    hole, now_and_then, start, step = rate // GAP_A_SECOND, rate // 2, *stamp.line
     expected: int | None = None
     due = 0
     for frame in _decoded(container, stream):  # this runs for every frame of a film: plain numbers only
-        here = None if frame is None else stamp.sample(frame)
         if frame is None or (expected is None and (frame.sample_rate, frame.layout.nb_channels) != (rate, channels)):
             expected = None
             continue
-        if here is None or (expected is not None and -hole < here - expected < hole):
-            here = expected or 0  # timestamps are rounded, samples are not
+        pts = frame.pts
+        if expected is not None and (pts is None or -hole < (pts - start) * step - expected < hole):
+            here = expected  # timestamps are rounded, samples are not
+        else:
+            here = stamp.sample(pts)
         after = here + frame.samples
         try:
             if here == place:
@@ -221,18 +255,19 @@ def _placed(
 
 
 class _Stamp:
-    """The sample at which a frame claims to start, in whole numbers: this runs for every frame of a film."""
+    """The sample at which a frame claims to start."""
 
     def __init__(self, stream: AudioStream, origin: Fraction) -> None:
         assert stream.time_base is not None
-        self._rate, self._base = stream.codec_context.sample_rate, stream.time_base
-        step, start = self._base * self._rate, origin * self._rate
-        self._over = step.denominator * start.denominator
-        self._step = step.numerator * start.denominator
-        self._start = start.numerator * step.denominator - self._over // 2
+        self._step, self._start = stream.time_base * stream.codec_context.sample_rate, origin / stream.time_base
 
-    def sample(self, frame: AudioFrame) -> int | None:
-        return None if frame.pts is None else (frame.pts * self._step - self._start) // self._over
+    @property
+    def line(self) -> tuple[float, float]:
+        """The timestamp of sample 0, and samples for each step of it."""
+        return float(self._start), float(self._step)
+
+    def sample(self, pts: int | None) -> int:
+        return 0 if pts is None else floor((pts - self._start) * self._step + Fraction(1, 2))
 
 
 def _origin(container: InputContainer, path: Path, name: str, check: Callable[[], None]) -> Fraction:
@@ -246,9 +281,11 @@ def _origin(container: InputContainer, path: Path, name: str, check: Callable[[]
 
 def _decoded(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame | None]:
     """Decoded frames; None where something does not decode."""
+    decode = stream.codec_context.decode
     for _ in range(_MOST_ERRORS):
         try:
-            yield from container.decode(stream)
+            for packet in container.demux(stream):
+                yield from decode(packet)
             return
         except av.error.FFmpegError:
             yield None
@@ -276,10 +313,9 @@ def _frame(data: NDArray[np.generic], like: AudioFrame, rate: int) -> AudioFrame
 
 def sound_length_about(path: Path, name: str, check: Callable[[], None]) -> float:
     """When the sound ends, in seconds: by the header where there is nothing but sound, else counted."""
-    sound_kind(path, name)
     with open_media(path, name) as container:
-        stream = audio_stream(container)
-        if stream is not None and stream.duration and stream.time_base and video_stream(container, name) is None:
+        stream = _sounding(container, name)
+        if stream.duration and stream.time_base and video_stream(container, name) is None:
             return float(stream.duration * stream.time_base)
     found = scan(path, name, check)
     if found.sound is None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
@@ -122,15 +123,15 @@ def _rebuilt(frames: NDArray[np.float64], window: NDArray[np.float64], low: floa
     open_ = np.arange(len(frames))
     lines = _LINES_FIRST
     for _ in range(_ROUNDS):
-        spectrum = np.fft.rfft(now[open_], 2 * _FRAME, axis=1)
+        spectrum = scipy.fft.rfft(now[open_], 2 * _FRAME, axis=1)
         wanted = spectrum + offset[open_]
         sizes = np.abs(wanted)
         limit = np.partition(sizes, -lines, axis=1)[:, -lines][:, None]
         sparse = np.where(sizes >= limit, wanted, 0)
-        guess = np.fft.irfft(sparse - offset[open_], 2 * _FRAME, axis=1)[:, :_FRAME]
+        guess = scipy.fft.irfft(sparse - offset[open_], 2 * _FRAME, axis=1)[:, :_FRAME]
         grown = np.maximum(sign[open_] * guess, least[open_])
         fresh = np.where(cut[open_], sign[open_] * grown, known[open_])
-        new_spectrum = np.fft.rfft(fresh, 2 * _FRAME, axis=1)
+        new_spectrum = scipy.fft.rfft(fresh, 2 * _FRAME, axis=1)
         offset[open_] += new_spectrum - sparse
         now[open_] = fresh
         gap = np.sqrt(np.sum(np.abs(new_spectrum - sparse) ** 2, axis=1) / _FRAME) / scale[open_]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
@@ -43,14 +45,27 @@ def reduce_noise(
 
 
 def _gains(posterior: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
-    gains = np.empty_like(posterior)
+    gains, priors = np.empty_like(posterior), np.empty_like(posterior)
     speech = np.ones(posterior.shape[1])
-    for number, now in enumerate(posterior):
-        prior = np.maximum(_DECISION * speech + (1 - _DECISION) * np.maximum(now - 1, 0), _LEAST_PRIOR)
+    learnt = (1 - _DECISION) * np.maximum(posterior - 1, 0)
+    for now, new, gain, prior in zip(posterior, learnt, gains, priors, strict=True):  # each frame needs the one before
+        np.maximum(_DECISION * speech + new, _LEAST_PRIOR, out=prior)
         share = prior / (1 + prior)
-        exponent = np.maximum(share * now, 1e-6)
-        gain = np.minimum(share * np.exp(0.5 * exp1(exponent)), 1.0)
-        speech = gain**2 * now
-        present = 1 / (1 + (1 + prior) * np.exp(-np.minimum(exponent, 50.0)))
-        gains[number] = np.maximum(gain**present * floor ** (1 - present), floor)
-    return gains
+        np.minimum(share * _raised(share * now), 1.0, out=gain)
+        speech = gain * gain * now
+    exponent = np.clip(priors / (1 + priors) * posterior, 1e-6, 50.0)
+    present = 1 / (1 + (1 + priors) * np.exp(-exponent))
+    mixed = np.exp(present * np.log(np.maximum(gains, 1e-12)) + (1 - present) * np.log(floor))
+    return np.asarray(np.maximum(mixed, floor))
+
+
+def _raised(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`exp(exp1(x) / 2)`, read from a table: the exponential integral itself takes most of the time."""
+    places, values = _table()
+    return np.asarray(np.interp(np.log(np.maximum(exponent, 1e-6)), places, values))
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    places = np.linspace(np.log(1e-6), np.log(50.0), 4096)
+    return places, np.exp(0.5 * exp1(np.exp(places)))

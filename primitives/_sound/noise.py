@@ -35,6 +35,8 @@ OWN_BACKGROUND_DB = -16.0
 """Removed from the clean film, against its level: from here on it is the film's own background."""
 NOT_SPEECH_DB = -5.0
 """Removed from the clean film: from here on it is no speech."""
+NOTHING_LEFT_DB = -20.0
+"""With no film beside the range: when the voice filter takes the range itself down by so much, it is no speech."""
 SPEECH_LIKE_STD_DB = 3.0
 """The level of what was removed wavers by this much when other voices are in it."""
 LOST_DB = 2.2
@@ -98,6 +100,10 @@ def plan_noise(
     if strength is not None:
         return NoisePlan("deepfilter", 1 - strength, None, None, 0.0, weights, ())
     clean = deepfilter.enhance(wide, weights)
+    left_db = loud_level_db(clean, deepfilter.RATE_HZ) - loud_level_db(wide, deepfilter.RATE_HZ)
+    if mode == "auto" and not enough and left_db < NOTHING_LEFT_DB:
+        why = f"the range is no speech (a voice filter would lower it by {-left_db:.0f} dB); mode=speech does so"
+        return NoisePlan("logmmse", 0.0, None, power, MUSIC_FLOOR_DB, None, (why,))
     background: NDArray[np.float64] | None = None
     reasons: list[str] = []
     if natural_db > OWN_BACKGROUND_DB:

@@ -28,6 +28,8 @@ ECHO_DB = -23.0
 STRONG_ECHO_DB = -16.8
 """From here on the rest of the room is subtracted too."""
 LATE_ROOM_S, LATE_STRENGTH, LATE_FLOOR_DB = 0.6, 1.0, -10.0
+REBUILT_S = 8.0
+"""Of clipped sound so much is rebuilt to see how loud it was."""
 TOO_LOUD_DB = -2.0
 LEAST_GAIN_DB = 1.0
 Check = Callable[[], None]
@@ -63,8 +65,10 @@ def plan_declip(sample: Floats, beside: Floats, rate_hz: int, strength: float, c
             "Nothing was written: no clipping was found there (levels do not pile up at a ceiling). "
             "Check the range with listen; kind gain mends a range that is only too loud."
         )
-    rebuilt = declip(sample[: 4 * rate_hz], ceiling, check)
-    gain_db = gain_to_match(rebuilt, beside, rate_hz) if len(beside) >= rate_hz else 0.0
+    part = sample[: round(REBUILT_S * rate_hz)]
+    rebuilt = declip(part, ceiling, check)
+    louder_db = loud_level_db(rebuilt, rate_hz) - loud_level_db(part, rate_hz)
+    gain_db = gain_to_match(sample, beside, rate_hz) - louder_db if len(beside) >= rate_hz else 0.0
     gain_db = gain_db if gain_db < TOO_LOUD_DB and loud_level_db(beside, rate_hz) > -70 else 0.0
     if not gain_db and float(np.abs(rebuilt).max()) > 1.0:
         gain_db = float(-20 * np.log10(np.abs(rebuilt).max())) if len(beside) < rate_hz else 0.0

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import exp1
 
 from primitives._base import UserError
 from primitives._media.sound_source import open_sound
 from primitives._sound import deepfilter
+from primitives._sound.logmmse import _raised
 from primitives.denoise import DenoiseResult
 from tests.media import SHARED_MEDIA, make_film, make_sound, real_clip
 from tests.scenery import Picture, psnr_db, write
@@ -64,6 +66,20 @@ def test_the_noisy_stretch_is_found_when_no_range_is_given(run, folder, monkeypa
     result = run("denoise", path="materials/a.wav").result
     assert result.range_found
     assert result.start_s == pytest.approx(4, abs=0.4) and result.end_s == pytest.approx(7, abs=0.4)
+
+
+@needs_weights
+def test_a_range_without_a_voice_and_without_film_beside_it_is_not_wiped_out(run, folder) -> None:
+    steady = 0.1 * np.sin(2 * np.pi * 440 * np.arange(2 * RATE_HZ) / RATE_HZ)
+    write_wave(folder / "materials/a.wav", steady + coloured_noise("white", 2 * RATE_HZ, 1) * 1e-3)
+    result = run("denoise", path="materials/a.wav", start_s=0.2, end_s=1.8).result
+    assert result.figures["level_after_db"] > result.figures["level_before_db"] - 11  # and not by 60 dB
+    assert any("the range is no speech" in note for note in result.notes)
+
+
+def test_the_table_of_the_spectral_gain_is_the_exponential_integral() -> None:
+    places = np.geomspace(1e-6, 60, 1001)
+    assert np.allclose(_raised(places), np.exp(exp1(places) / 2), rtol=1e-5)
 
 
 def test_a_profile_of_the_noise_alone_is_used_in_music_mode(run, folder) -> None:

@@ -7,12 +7,14 @@ import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import resample_poly
 
 from primitives._base import Answer, UserError
 from primitives._hearing.draw import LEFT_PX, RIGHT_PX, WIDTH_PX
 from primitives._hearing.figures import loudness_lufs, noise_floor_dbfs
 from primitives._hearing.measure import Sound, measure
 from primitives._media.loudness import measure_loudness
+from primitives._media.sound_read import sound_blocks
 from primitives._sheet import MAX_BYTES, MAX_SIDE_PX
 from primitives._text import as_text
 from primitives.listen import ClipSound, ListenResult
@@ -96,6 +98,22 @@ def test_a_long_range_is_measured_as_the_same_sound_in_short(tmp_path: Path) -> 
     assert noise_floor_dbfs(sampled) == pytest.approx(noise_floor_dbfs(whole), abs=4)
 
 
+@pytest.mark.parametrize("name", ["speech/jfk.wav", "film/bbb_480p_30s.mp4", "film/fillets_intro.mpg"])
+def test_the_true_peak_of_a_long_range_is_that_of_all_samples_oversampled(name: str) -> None:
+    path = real_clip(name)
+    blocks = list(sound_blocks(path, name, 0, None, None, None, 60.0, never))
+    every = max(float(np.abs(resample_poly(block, 8, 1, axis=1)).max()) for block in blocks)
+    assert 20 * np.log10(heard(path, 3600.0).true_peak / every) == pytest.approx(0, abs=0.1)
+
+
+def test_a_peak_between_samples_is_found_under_higher_samples(tmp_path: Path) -> None:
+    between = 0.9 * np.sin(np.pi / 2 * np.arange(2_000) + np.pi / 4)  # no sample is above 0.64
+    wave = np.concatenate([tone(5, 0.7), between, tone(5, 0.7)])
+    path = write_wav(tmp_path / "a.wav", wave.astype(np.float32), RATE_HZ)
+    for length_s in (10.0, 3600.0):
+        assert heard(path, length_s).true_peak == pytest.approx(0.9, rel=0.02)
+
+
 def test_silence_speech_and_clipping_stand_at_their_times(folder: Path, run: Run) -> None:
     speech = mono(real_clip("speech/jfk.wav"))[5 * 16_000 : 8 * 16_000]
     loud = np.clip(8 * speech[: 16_000 * 2], -0.5, 0.5)
@@ -145,6 +163,12 @@ def test_several_clips_share_one_scale_and_the_picture_keeps_its_limits(folder: 
     assert len(as_text(answer.result)) < 8_000
 
 
+def test_a_range_does_not_begin_with_a_click_of_its_own(folder: Path, run: Run) -> None:
+    write_wav(folder / "materials/a.wav", tone(2, 0.5, 200), RATE_HZ)
+    sound = measure(folder / "materials/a.wav", "a.wav", 1.00125, 1.5, 0.5, never, lambda at_s: None)
+    assert sound.mel[0, 60:].sum() < 10 * sound.mel[40, 60:].sum() + 1e-6
+
+
 def test_a_range_is_zoomed(folder: Path, run: Run) -> None:
     write_wav(folder / "materials/a.wav", np.concatenate([tone(2, 0.1), tone(1, 0.5), tone(2, 0.1)]), RATE_HZ)
     (clip,) = clips(run("listen", path="materials/a.wav", start_s=2.25, end_s=2.75))
@@ -170,6 +194,7 @@ def test_odd_sound_is_shown_and_described(folder: Path, run: Run, kind: str, rat
         assert clip.loudness_lufs is None and "digital silence: every sample is 0" in clip.notes
     if kind == "dc":
         assert clip.dc_offset == pytest.approx(0.5, abs=0.05) and clip.true_peak_dbtp == pytest.approx(-6.0, abs=0.2)
+        assert (clip.loudness_lufs is None or clip.loudness_lufs < -40) and clip.clipped == []
     if kind == "5.1":
         assert clip.channels == 6 and clip.loudness_lufs is not None
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from primitives._base import UserError
-from primitives._media.sound_read import Samples, mixing, read_sound, sound_blocks
+from primitives._media.sound_read import Samples, mixing, read_sound, sound_blocks, sound_channels, sound_kind
 from tests.media import make_film, make_sound
 
 CLICK_S = (1.0, 2.5)
@@ -121,3 +121,17 @@ def test_the_very_first_samples_of_aac_are_those_that_were_coded(tmp_path: Path)
     heard = read_sound(tmp_path / "a.mp4", "a.mp4", 0, 1, 48_000, 1, never)
     wrong = heard[0, :960] - wave[0, :960]
     assert np.mean(wrong**2) < 0.01 * np.mean(wave[0, :960] ** 2)
+
+
+@pytest.mark.parametrize(("name", "codec", "rate_hz", "layout", "near_s"), FILES, ids=[file[0] for file in FILES])
+def test_channels_read_without_a_copy_are_the_same_sound(
+    tmp_path: Path, name: str, codec: str, rate_hz: int, layout: str, near_s: float
+) -> None:
+    path = clicks(tmp_path / name, codec, rate_hz, layout)
+    assert sound_kind(path, name)[0] == rate_hz
+    for start_s, end_s in ((0.0, None), (0.9, 2.0), (3.5, 6.0)):  # the sound ends at 4 s
+        blocks = sound_blocks(path, name, start_s, end_s, None, None, 0.7, never)
+        whole = np.concatenate(list(blocks), axis=1)
+        parts = list(sound_channels(path, name, rate_hz, start_s, end_s, rate_hz // 3, never))
+        assert {len(part[0]) for part in parts[:-1]} == {rate_hz // 3}
+        assert np.array_equal(np.concatenate(parts, axis=1), whole)
