@@ -28,7 +28,10 @@ EVEN, OF_MOTION, OF_REST, OF_OFTEN, OF_SILENCE = -9.6, 3.0, -2.2, -1.0, 1.5
 """Evidence as logarithms of odds: motion beside a run and motion left in it (logarithms of grey levels), the share of
 the film that rests otherwise, and silence for just as long. The first two are from a logistic regression on 321 runs,
 15 of them freezes; in 15 clips, each judged by the others, every freeze came before every other run."""
-RIVAL = 1.5
+HELD, JUMP = -6.0, 1.5
+"""Evidence against a run that ends without a jump (against the motion after it) while the sound goes on: frames that
+stand for others leave a jump, those put in between leave silence, and drawings that are held leave neither."""
+RIVAL = 3.0
 """Evidence by which other runs may be less to count as the same: a film that often holds does so by itself."""
 LIVELIEST = 30.0
 BESIDE_S = 0.2
@@ -67,7 +70,7 @@ class _Rest:
     last: int
     inside: float
     beside: float
-    after: float
+    jump: float
     often: float
     silent: bool
     odds: float
@@ -83,17 +86,18 @@ def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.b
     often = float(elsewhere.mean()) if len(elsewhere) else 0.0
     silent = sound is not None and _only_silent(sound, picture.times_s[first], picture.times_s[last])
     # However much moves beside it, a still shot between two cuts, or one that a film ends with, is no defect by itself.
-    cut = first in picture.cuts or first <= 1, last in picture.cuts or last == len(picture)
+    cut = first <= 1 or not {first - 1, first}.isdisjoint(picture.cuts), last in picture.cuts or last == len(picture)
+    jump = float(picture.moved[last : last + 2].max(initial=0)) / max(after, 0.1)
     odds = (
         EVEN
         + OF_MOTION * np.log(min(before, after) + 0.1)
         + OF_REST * np.log(inside + 0.02)
         + OF_OFTEN * often
-        + OF_SILENCE * silent
+        + (OF_SILENCE if silent else HELD if sound is not None and jump < JUMP else 0.0)
         + AT_CUT[cut]
     )
     odds = min(odds, MOST_AT_CUT) if any(cut) else odds
-    return _Rest(first, last, inside, min(before, after), after, often, silent, float(odds))
+    return _Rest(first, last, inside, min(before, after), jump, often, silent, float(odds))
 
 
 def _only_silent(sound: SoundTrack, start_s: float, end_s: float) -> bool:
@@ -113,9 +117,7 @@ def _finding(picture: PictureTrack, rest: _Rest, rivals: int) -> Finding:
         {
             "motion_inside": round(rest.inside, 2),
             "motion_beside": round(rest.beside, 2),
-            "jump_after": round(float(picture.moved[rest.last]) / max(rest.after, 0.1), 1)
-            if rest.last < len(picture)
-            else 0.0,
+            "jump_after": round(rest.jump, 1),
             "still_elsewhere": round(rest.often, 3),
             "silent_as_long": float(rest.silent),
         },

@@ -32,6 +32,8 @@ OVER_DB = (2.0, 3.5, 5.0, 8.0)
 """A stretch is looked for that is so much louder, or softer, than the film usually is."""
 LONG_S = 3.0
 """Longer windows are no more certain."""
+COMMON = 0.4
+"""Those that take a larger share of the film are its own way, and less so."""
 BY_EDGES = (0.35, -0.45, 3.0, -0.07, 3.0, 5.5, -9.9)
 BY_STRETCH = (-0.4, -0.12, 3.8, 6.1, -8.2)
 """Weights of `Window.features`, for windows found by their edges, and by their loud moments."""
@@ -64,7 +66,7 @@ def find_levels(tracks: FilmTracks) -> list[Finding]:
         for by_edges in (True, False):
             some = [window for window in windows if window.by_edges == by_edges]
             if some:
-                found.append(_finding(part, start, max(some, key=lambda window: window.likely)))
+                found.append(_finding(part, start, max(some, key=lambda window: window.likely), len(sound)))
     return found
 
 
@@ -205,12 +207,13 @@ def _length(first: int, last: int) -> float:
     return float(np.log(min((last - first) * HOP_S, LONG_S)))
 
 
-def _finding(part: SoundTrack, start: int, window: Window) -> Finding:
+def _finding(part: SoundTrack, start: int, window: Window, total: int) -> Finding:
+    rare = min(1.0, COMMON * total / (window.last - window.first))
     return Finding(
         "level",
         (start + window.first) * HOP_S,
         (start + window.last) * HOP_S,
-        window.likely,
+        round(rare * window.likely, 3),
         {"change_db": round(window.change_db, 1)},
         Curve("level, dB", (start + np.arange(len(part))) * HOP_S, np.maximum(part.level_db, -90)),
     )

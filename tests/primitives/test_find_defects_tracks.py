@@ -91,6 +91,15 @@ def test_frames_that_stop_and_go_on_at_once_are_a_freeze() -> None:
     is_the_window(first_of(film(changed(picture, moved=moved, keyframes=np.arange(FRAMES) == 225), None)), "freeze")
 
 
+def test_a_picture_that_is_held_while_the_sound_goes_on_leaves_a_jump() -> None:
+    picture = moving_picture()
+    moved = picture.moved.copy()
+    moved[WINDOW] = 0.0
+    assert find_all(film(changed(picture, moved=moved), speech()), ["freeze"]) == []
+    moved[WINDOW.stop] = 30.0
+    is_the_window(first_of(film(changed(picture, moved=moved), speech())), "freeze")
+
+
 def test_a_film_that_shows_each_frame_twice_may_freeze_too() -> None:
     picture = moving_picture()
     moved = np.where(np.arange(FRAMES) % 2, 0.01, picture.moved).astype(np.float32)
@@ -329,7 +338,7 @@ def test_every_kind_has_a_search_and_an_advice() -> None:
 def test_only_the_kinds_that_are_asked_for_are_given() -> None:
     picture = moving_picture()
     moved = picture.moved.copy()
-    moved[WINDOW] = 0.0
+    moved[WINDOW], moved[WINDOW.stop] = 0.0, 30.0
     tracks = film(changed(picture, moved=moved), speech())
     assert [found.kind for found in find_all(tracks, ["freeze", "noise"])] == ["freeze"]
     assert find_all(tracks, ["noise"]) == []
