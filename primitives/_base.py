@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 if TYPE_CHECKING:
     from primitives._task import Task
@@ -32,6 +32,19 @@ class Request(BaseModel):
     """Arguments of a primitive. Field docstrings become the tool's schema; unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class RangeRequest(Request):
+    """Arguments with ranges of time, each a `start_s` and an `end_s` of the same prefix: none ends before it begins."""
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        for name in (name for name in type(self).model_fields if name.endswith("end_s")):
+            first = name.removesuffix("end_s") + "start_s"
+            start, end = getattr(self, first, None), getattr(self, name)
+            if start is not None and end is not None and end <= start:
+                raise ValueError(f"{name}={end} must be greater than {first}={start}.")
+        return self
 
 
 class Result(BaseModel):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Jpeg, Primitive, RangeRequest, Result, UserError
 from primitives._camera.names import Movement
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LEAST_PER_S, LEAST_DEG_PER_S = 0.001, 0.1
 """Figures below these say nothing."""
 
 
-class CameraMotionRequest(Request):
+class CameraMotionRequest(RangeRequest):
     path: str | None = None
     """The film, such as materials/a.mp4."""
     paths: list[str] = Field(default=[], max_length=MAX_CLIPS)
@@ -51,8 +51,6 @@ class CameraMotionRequest(Request):
             raise ValueError("Give either path (one film) or paths (several clips).")
         if self.paths and (self.start_s is not None or self.end_s is not None):
             raise ValueError("paths are whole clips. Use path for a range.")
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         return self
 
 

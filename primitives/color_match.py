@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ WORTH_DB = 0.5
 """A repair that gains less than this is not written: the estimate is not finer than that."""
 
 
-class ColorMatchRequest(Request):
+class ColorMatchRequest(RangeRequest):
     path: str
     """The film, such as materials/a.mp4."""
     start_s: float = Field(ge=0)
@@ -45,15 +45,6 @@ class ColorMatchRequest(Request):
     """Fade the repair in and out over so many seconds inside the range. Default 0: hard ends."""
     output: str | None = None
     """The file to write, below work/ or outputs/. Default: work/<name>_color.<ext>."""
-
-    @model_validator(mode="after")
-    def _ranges(self) -> ColorMatchRequest:
-        if self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
-        start, end = self.reference_start_s, self.reference_end_s
-        if start is not None and end is not None and end <= start:
-            raise ValueError(f"reference_end_s={end} must be greater than reference_start_s={start}.")
-        return self
 
 
 class Look(Result):

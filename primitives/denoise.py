@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._media.sound_source import SoundSource
@@ -19,7 +19,7 @@ JUDGED_S, JUDGED_BESIDE_S = 5.0, 2.0
 """Seconds of the range, and on each side of it, by which it is judged: the network must run over them too."""
 
 
-class DenoiseRequest(Request):
+class DenoiseRequest(RangeRequest):
     path: str
     """The film or sound file, such as materials/a.mp4."""
     target: Literal["audio", "video"] = "audio"
@@ -41,12 +41,8 @@ class DenoiseRequest(Request):
 
     @model_validator(mode="after")
     def _ranges(self) -> DenoiseRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if (self.noise_start_s is None) != (self.noise_end_s is None):
             raise ValueError("noise_start_s and noise_end_s go together. Give both, or neither.")
-        if self.noise_start_s is not None and self.noise_end_s is not None and self.noise_end_s <= self.noise_start_s:
-            raise ValueError(f"noise_end_s={self.noise_end_s} must be greater than noise_start_s={self.noise_start_s}.")
         if self.target == "video" and (self.mode != "auto" or self.noise_start_s is not None):
             raise ValueError("mode and noise_start_s go with target audio only.")
         return self

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Jpeg, Primitive, RangeRequest, Result, UserError
 from primitives._defects.kinds import Kind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PICTURED = 4
 FRAME_PX = 240
 
 
-class FindDefectsRequest(Request):
+class FindDefectsRequest(RangeRequest):
     path: str
     """The film or sound, such as materials/broken.mp4."""
     start_s: float | None = Field(default=None, ge=0)
@@ -39,12 +39,6 @@ class FindDefectsRequest(Request):
     """Also windows with confidence 0.25 to 0.5, which are more often the film's own than not."""
     picture: bool = True
     """Also a picture: for the first windows the curve with the window marked, and the frames at both ends."""
-
-    @model_validator(mode="after")
-    def _range(self) -> FindDefectsRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
-        return self
 
 
 class Defect(Result):

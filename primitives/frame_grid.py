@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 from primitives._region import is_region
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ DEFAULT_COUNT = 16
 FRAMES_PER_CLIP = 3
 
 
-class FrameGridRequest(Request):
+class FrameGridRequest(RangeRequest):
     path: str | None = None
     """The film to look at, such as materials/a.mp4."""
     paths: list[str] = Field(default=[], max_length=30)
@@ -57,8 +57,6 @@ class FrameGridRequest(Request):
             raise ValueError("paths goes with count only. Use path for times, ranges or all_frames.")
         if self.times_s and (self.start_s is not None or self.end_s is not None):
             raise ValueError("times_s already says when. Leave out start_s and end_s.")
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if self.region and not is_region(self.region):
             raise ValueError(
                 f"region={self.region} must be [x, y, width, height] inside the picture, each from 0 to 1."

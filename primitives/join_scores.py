@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Jpeg, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._joins.clips import Clip
@@ -26,7 +26,7 @@ AT_ODDS = 3.0
 Cue = Literal["picture", "sound", "text", "speech"]
 
 
-class JoinScoresRequest(Request):
+class JoinScoresRequest(RangeRequest):
     paths: list[str] = Field(min_length=1, max_length=MOST_CLIPS)
     """2 to 30 clips to order; or one film, whose own shots are then checked for being in order."""
     start_s: float | None = Field(default=None, ge=0)
@@ -47,8 +47,6 @@ class JoinScoresRequest(Request):
             raise ValueError(f"paths names {twice[0]} twice. Give every clip once.")
         if len(self.paths) > 1 and (self.start_s is not None or self.end_s is not None):
             raise ValueError("start_s and end_s are for one film. Clips are taken whole: leave them out.")
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         return self
 
 

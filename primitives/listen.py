@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._hearing.draw import Shown
@@ -19,7 +19,7 @@ SHORTEST_SILENCE_S, SHORTEST_SILENCE_LONG_S = 0.3, 1.0
 SPEECH_GAP_S = 0.3
 
 
-class ListenRequest(Request):
+class ListenRequest(RangeRequest):
     path: str | None = None
     """The film or sound, such as materials/a.mp4."""
     paths: list[str] = Field(default=[], max_length=MAX_CLIPS)
@@ -33,8 +33,6 @@ class ListenRequest(Request):
     def _one_form(self) -> ListenRequest:
         if bool(self.path) == bool(self.paths):
             raise ValueError("Give either path (one file) or paths (several files).")
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         return self
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 from primitives._region import is_region
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ VERSION = 2
 """Raised whenever the same film may give other captions, so that kept ones are read anew."""
 
 
-class ReadTextRequest(Request):
+class ReadTextRequest(RangeRequest):
     path: str
     """The film, such as materials/a.mp4."""
     start_s: float | None = Field(default=None, ge=0)
@@ -46,8 +46,6 @@ class ReadTextRequest(Request):
 
     @model_validator(mode="after")
     def _fits(self) -> ReadTextRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if self.region and not is_region(self.region):
             raise ValueError(
                 f"region={self.region} must be [x, y, width, height] inside the picture, each from 0 to 1."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ LONGEST_BEND_S = 60.0
 MOST_LAG_S = 10.0
 
 
-class RestoreAudioRequest(Request):
+class RestoreAudioRequest(RangeRequest):
     path: str
     """The film or sound file, such as materials/a.mp4."""
     kind: Literal["declip", "dereverb", "deharsh", "gain", "retime"]
@@ -53,8 +53,6 @@ class RestoreAudioRequest(Request):
 
     @model_validator(mode="after")
     def _fits(self) -> RestoreAudioRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if self.amount is not None and self.kind not in {"gain", "retime"}:
             raise ValueError(f"amount goes with kinds gain and retime only, not with {self.kind}.")
         if self.kind == "retime" and self.amount is not None and abs(self.amount) > MOST_LAG_S:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 from primitives._region import is_region
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DETAIL = (0.3, 0.3, 0.4, 0.4)
 """The part of the picture that shows a change of sharpness at full size."""
 
 
-class RestoreVideoRequest(Request):
+class RestoreVideoRequest(RangeRequest):
     path: str
     """The film, such as materials/a.mp4."""
     start_s: float = Field(ge=0)
@@ -44,8 +44,6 @@ class RestoreVideoRequest(Request):
 
     @model_validator(mode="after")
     def _sound(self) -> RestoreVideoRequest:
-        if self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         if self.keep_audio and self.kind != "drop_repeats":
             raise ValueError("keep_audio goes with kind drop_repeats only; the other kinds never touch the sound.")
         if self.strength != 1 and self.kind in {"unfreeze", "drop_repeats"}:

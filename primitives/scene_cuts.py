@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from primitives._base import Answer, Call, Jpeg, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Jpeg, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._cuts import Transition
@@ -20,7 +20,7 @@ MAX_ROWS = 100
 DEFAULT_ROWS = 60
 
 
-class SceneCutsRequest(Request):
+class SceneCutsRequest(RangeRequest):
     path: str
     """The film, such as materials/a.mp4."""
     start_s: float | None = Field(default=None, ge=0)
@@ -35,12 +35,6 @@ class SceneCutsRequest(Request):
     """How many shots to leave out of the list, for paging."""
     limit: int = Field(default=DEFAULT_ROWS, ge=1, le=MAX_ROWS)
     """At most so many shots in the list, 1 to 100."""
-
-    @model_validator(mode="after")
-    def _range(self) -> SceneCutsRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
-        return self
 
 
 class Shot(Result):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from primitives._base import Answer, Call, Primitive, Request, Result, UserError
+from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
 
 if TYPE_CHECKING:
     from primitives._speech.fillers import Candidate
@@ -23,7 +23,7 @@ RANGE_GAP_S = 0.3
 """Speech with shorter pauses than this is one range."""
 
 
-class TranscribeRequest(Request):
+class TranscribeRequest(RangeRequest):
     path: str
     """The film or sound, such as materials/a.mp4."""
     start_s: float | None = Field(default=None, ge=0)
@@ -49,8 +49,6 @@ class TranscribeRequest(Request):
 
     @model_validator(mode="after")
     def _one_form(self) -> TranscribeRequest:
-        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
-            raise ValueError(f"end_s={self.end_s} must be greater than start_s={self.start_s}.")
         ways = [way for way in ("find", "words", "fillers", "speech_only") if getattr(self, way)]
         if len(ways) > 1:
             raise ValueError(f"{' and '.join(ways)} exclude each other. Use one of find, words, fillers, speech_only.")
