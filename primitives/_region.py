@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 
-def is_region(region: list[float]) -> bool:
-    """Whether four numbers are a part of the picture; a hair of slack for rounding."""
+def check_region(region: list[float]) -> None:
+    """Refuses what is no part of the picture; nothing at all is the whole of it. A hair of slack for rounding."""
+    if region and not _is_inside(region):
+        raise ValueError(f"region={region} must be [x, y, width, height] inside the picture, each from 0 to 1.")
+
+
+def _is_inside(region: list[float]) -> bool:
     if len(region) != 4:
         return False
     x, y, w, h = region

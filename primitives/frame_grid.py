@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, model_validator
 
 from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
-from primitives._region import is_region
+from primitives._region import check_region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +57,7 @@ class FrameGridRequest(RangeRequest):
             raise ValueError("paths goes with count only. Use path for times, ranges or all_frames.")
         if self.times_s and (self.start_s is not None or self.end_s is not None):
             raise ValueError("times_s already says when. Leave out start_s and end_s.")
-        if self.region and not is_region(self.region):
-            raise ValueError(
-                f"region={self.region} must be [x, y, width, height] inside the picture, each from 0 to 1."
-            )
+        check_region(self.region)
         return self
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
-from primitives._region import is_region
+from primitives._region import check_region
 
 if TYPE_CHECKING:
     from primitives._media.reading import Shape
@@ -46,10 +46,7 @@ class ReadTextRequest(RangeRequest):
 
     @model_validator(mode="after")
     def _fits(self) -> ReadTextRequest:
-        if self.region and not is_region(self.region):
-            raise ValueError(
-                f"region={self.region} must be [x, y, width, height] inside the picture, each from 0 to 1."
-            )
+        check_region(self.region)
         return self
 
 

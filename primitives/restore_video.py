@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 
 from primitives._base import Answer, Call, Primitive, RangeRequest, Result, UserError
-from primitives._region import is_region
+from primitives._region import check_region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +50,7 @@ class RestoreVideoRequest(RangeRequest):
             raise ValueError(f"strength does not go with kind {self.kind}: a frame is frozen or not. Leave it out.")
         if self.region and self.kind in {"unfreeze", "drop_repeats"}:
             raise ValueError(f"region does not go with kind {self.kind}, which changes whole frames.")
-        if self.region and not is_region(self.region):
-            raise ValueError(f"region={self.region} must be [x, y, width, height] inside the picture, each 0 to 1.")
+        check_region(self.region)
         return self
 
 
