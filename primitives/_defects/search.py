@@ -71,7 +71,7 @@ def find_all(tracks: FilmTracks, kinds: Collection[str] = (), least: float = LEA
     searches = [search for names, search in SEARCHES if not kinds or not set(kinds).isdisjoint(names)]
     found = [_beside_cuts(finding, tracks) for search in searches for finding in search(tracks)]
     found = sorted((f for f in found if f.confidence >= least), key=lambda f: -f.confidence)
-    return [f for f in found if (not kinds or f.kind in kinds) and not _explained(f, found)]
+    return [f for f in found if (not kinds or f.kind in kinds) and not explained(f, found)]
 
 
 def _beside_cuts(finding: Finding, tracks: FilmTracks) -> Finding:
@@ -84,7 +84,8 @@ def _beside_cuts(finding: Finding, tracks: FilmTracks) -> Finding:
     return dataclasses.replace(finding, confidence=round(finding.confidence * AT_CUTS[at_cuts], 3))
 
 
-def _explained(finding: Finding, others: list[Finding]) -> bool:
+def explained(finding: Finding, others: list[Finding]) -> bool:
+    """Whether another finding is the reason for this one, or the same one surer."""
     return any(
         finding.kind in EXPLAINS.get(other.kind, ())
         and _covers(other, finding)
@@ -101,5 +102,7 @@ def _covers(other: Finding, finding: Finding) -> bool:
     made joins up to where it belongs."""
     if finding.kind == "desync":
         return other.start_s - CUT_S <= finding.start_s < other.end_s
+    if finding.kind == "level" and other.kind == "noise":
+        return finding.overlap(other) > 0.5  # where noise lies in it, a level is that of the noise
     reach_s = max(other.end_s, other.evidence.get("belongs_at_s", 0.0))
     return finding.covered_by(dataclasses.replace(other, end_s=reach_s)) > 0.5

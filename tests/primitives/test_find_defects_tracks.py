@@ -13,7 +13,7 @@ from primitives._defects.advice import advice
 from primitives._defects.common import Finding, best_stretch, confidence
 from primitives._defects.edges import MOST, Edge, pairs
 from primitives._defects.kinds import KINDS
-from primitives._defects.search import SEARCHES, find_all
+from primitives._defects.search import SEARCHES, explained, find_all
 from primitives._tracks import BANDS, FLOOR_DB, STEP_DB, FilmTracks, PictureTrack, SoundTrack
 
 FPS, FRAMES = 25, 500
@@ -326,6 +326,12 @@ def test_clipping_of_the_loudest_moments_only_is_one_window() -> None:
 def test_a_short_window_does_not_explain_a_long_one_away() -> None:
     long, short = Finding("echo", 2.0, 9.0, 0.8), Finding("noise", 3.0, 4.0, 0.9)
     assert (long.covered_by(short), short.covered_by(long)) == (pytest.approx(1 / 7), 1.0)
+
+
+def test_noise_explains_a_level_that_goes_on_behind_it() -> None:
+    noise, level = Finding("noise", 7.4, 10.15, 0.99), Finding("level", 7.44, 12.9, 0.8)
+    clipping = dataclasses.replace(noise, kind="clipping")
+    assert explained(level, [noise, level]) and not explained(level, [clipping, level])
 
 
 def test_every_kind_has_a_search_and_an_advice() -> None:
