@@ -220,7 +220,7 @@ def cpu() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=list(SEEDS), default="held")
+    parser.add_argument("--set", choices=list(SEEDS), default="known")
     parser.add_argument("--kinds", default=",".join(INJECTIONS))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "find_defects_films")
     parser.add_argument("--verbose", action="store_true", help="print the films that went wrong")
