@@ -1,6 +1,6 @@
 """`find_defects` on real film with every kind of defect injected: where it looks, what it says, what it costs.
 
-    python benchmarks/find_defects.py [--set known|new] [--kinds freeze,blur] [--cache FOLDER] [--cpu]
+    python benchmarks/find_defects.py [--set known|new|newest] [--kinds freeze,blur] [--cache FOLDER] [--cpu]
 
 Thirteen kinds x three strengths x five seeds, coded as H.264 at crf 18 and AAC at 128 kb/s. Limits were chosen on the
 clips of `known`; those of `new` (other sources, other windows) were looked at once, after that. `first` is the share of
@@ -39,7 +39,7 @@ from primitives._media.tracks import film_tracks
 from primitives._tracks import FilmTracks
 
 STRENGTHS = 3
-SEEDS = {"known": (10, 11, 12, 13, 14), "new": (20, 21, 22, 23, 24)}
+SEEDS = {"known": (10, 11, 12, 13, 14), "new": (20, 21, 22, 23, 24), "newest": (50, 51, 52, 53, 54)}
 
 
 @dataclass(frozen=True, eq=False)
