@@ -177,11 +177,6 @@ NEWEST = {
         30, (Part("more/bridge.mp4", 0, 13, False), Part("more/tower.avi", 0, 16, False)), ("more/voice_fr.wav",)
     ),
     "webcam": Recipe(25, (Part("more/webcam.mp4", 0, 30, False),), ("more/voice_es.wav",)),
-    "trumpet": Recipe(
-        30,
-        (Part("more/tower.avi", 0, 15, False), Part("more/motorway.mp4", 4, 19, False)),
-        ("music/sorohanro_-_solo-trumpet-06.ogg",),
-    ),
 }
 """From elsewhere again, for the searches of a day later."""
 SETS = {"known": {**DEVELOPMENT, **MORE, **HELD_OUT, **FRESH}, "new": NEW, "newest": NEWEST}
