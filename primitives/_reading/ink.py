@@ -1,0 +1,124 @@
+"""The letters of a text as pixels of one ink: whether they are still there while the film behind them moves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import cv2
+import numpy as np
+
+from primitives._reading.pixels import OTHER, Grey, Mask, Mask8, above, blurred, both, either, strokes, without
+
+_INK, _ALIKE = 40, 25
+"""Grey levels by which the letters of a text differ from the commonest among them, and how many count as one."""
+_STANDS_STILL = 14
+_CELL_CHANGED = 0.045
+_LEAST_LEFT = 0.2
+"""Share of the pixels below which they are chosen anew."""
+
+
+class Letters:
+    """The letters of a text in its box as they were when it was read.
+
+    A word becomes another by losing strokes. A digit may become another by a stroke more (3 and 8), so beside digits
+    new ink counts, too, once it stands still.
+    """
+
+    def __init__(self, crop: Grey, counts: bool) -> None:
+        self.known, self._counts = crop, counts
+        mask = strokes(crop)
+        self._low, self._high = (np.array(level) for level in _ink_levels(crop, mask))
+        ink = self.ink(crop)
+        self._strokes = both(ink, _inner(mask))
+        wide = 2 * (crop.shape[0] // 4) + 1
+        near = cv2.dilate(self._strokes, np.ones((wide, wide), np.uint8)) if counts else np.zeros_like(crop)
+        self._beside = without(_inner(near > 0), ink)
+        self._near = either(self._strokes, self._beside)
+        self._whole = self._sizes()
+
+    def _sizes(self) -> tuple[int, int]:
+        return cv2.countNonZero(self._strokes), cv2.countNonZero(self._beside)
+
+    @property
+    def left_share(self) -> float:
+        """Of the pixels gone by at first those still gone by: one that changed while the text did not is left out."""
+        return min(left / whole if whole else 1.0 for left, whole in zip(self._sizes(), self._whole, strict=True))
+
+    def is_other(self, now: Grey, before: Grey | None) -> bool:
+        """Whether the box shows something else than it did."""
+        differing = both(self._other(now), self._near)
+        return cv2.countNonZero(differing) > _least(differing) and is_changed(self.others(now, before))
+
+    def kept_share(self, now: Grey) -> float:
+        """How much of the letters is there."""
+        return 1 - cv2.countNonZero(self._lost(now)) / max(1, cv2.countNonZero(self._strokes))
+
+    def others(self, now: Grey, before: Grey | None) -> Mask8:
+        """Pixels by which the box shows something else than it did; `before` is the frame before."""
+        lost = self._lost(now)
+        if not self._counts or before is None:
+            return lost
+        gained = both(both(self.ink(now), self._beside), self._other(now))
+        return either(lost, without(gained, above(cv2.absdiff(now, before), _STANDS_STILL)))
+
+    def ignore(self, crops: Iterable[Grey]) -> None:
+        """Leave out what differs in crops that show the same text."""
+        for crop in crops:
+            others = self.others(crop, crop)
+            self._strokes, self._beside = without(self._strokes, others), without(self._beside, others)
+            self._near = either(self._strokes, self._beside)
+
+    def renewed(self, crop: Grey) -> Letters:
+        """These, or those of another crop of the same text where too few pixels are left."""
+        return self if self.left_share >= _LEAST_LEFT else Letters(crop, self._counts)
+
+    def ink(self, crop: Grey) -> Mask8:
+        """The pixels of a crop that have the grey of the letters."""
+        return np.asarray(cv2.inRange(crop, self._low, self._high), np.uint8)
+
+    def _other(self, now: Grey) -> Mask8:
+        return above(cv2.absdiff(now, self.known), OTHER)
+
+    def _lost(self, now: Grey) -> Mask8:
+        return both(without(self._strokes, self.ink(now)), self._other(now))
+
+
+def _inner(mask: Mask) -> Mask8:
+    """Without the margin of a box, where a plate may have ended."""
+    inner, by = np.zeros(mask.shape, np.uint8), mask.shape[0] * 3 // 20
+    inside = slice(by, mask.shape[0] - by), slice(by, mask.shape[1] - by)
+    inner[inside] = 255 * mask[inside]
+    return inner
+
+
+def _ink_levels(crop: Grey, mask: Mask) -> tuple[int, int]:
+    """The grey levels of the letters: of the strokes brighter than what surrounds them and those darker, the ones
+    that stand out more. The rows in the middle tell, for above and below them a plate may end."""
+    middle = slice(crop.shape[0] // 4, crop.shape[0] - crop.shape[0] // 4)
+    inner, ground = crop[middle], blurred(crop)[middle]
+    groups = [group for group in (mask[middle] & (inner > ground), mask[middle] & (inner < ground)) if group.any()]
+    if not groups:
+        return 0, 255
+    off = cv2.absdiff(inner, ground)
+    letters = max(groups, key=lambda group: float(np.median(off[group])))
+    counts = np.bincount(inner[letters], minlength=256).astype(np.float32)
+    level = int(np.argmax(cv2.blur(counts[None], (_ALIKE, 1), borderType=cv2.BORDER_CONSTANT)))
+    return max(0, level - _INK), min(255, level + _INK)
+
+
+def is_changed(others: Mask8) -> bool:
+    """Whether in some part of a box half as wide as a letter as many pixels are others as a stroke has."""
+    if cv2.countNonZero(others) <= _least(others):
+        return False
+    shares = cv2.resize(others.astype(np.float32), (_cells(others), 1), interpolation=cv2.INTER_AREA)
+    return bool(shares.max() > 255 * _CELL_CHANGED)
+
+
+def _cells(mask: Mask8) -> int:
+    height, width = mask.shape
+    return max(1, int(width / max(1.0, 0.3 * height) + 0.5))
+
+
+def _least(mask: Mask8) -> float:
+    """Pixels that one of those parts needs."""
+    return _CELL_CHANGED * mask.size / _cells(mask)
