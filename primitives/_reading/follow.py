@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from primitives._reading.digits import Digits, places
 from primitives._reading.engine import Box, Line, Pixels, Reader
-from primitives._reading.ink import Letters, is_changed
+from primitives._reading.ink import Letters, has_digits
 from primitives._reading.pixels import PRESENT, EdgeWatch, Grey, first_present, turned_at
 
 RING_S, RING_BYTES = 0.9, 64_000_000
@@ -145,7 +145,7 @@ class TextWatch:
                 known = same_text(rival.text, line.text) or line.text in rival.text
                 if known and box.area > rival.box.area and box.common(rival.box) == rival.box:
                     rival.box, rival.centres_px = box, line.centres_px
-                    rival.letters = Letters(crop, has_digits(rival.text))
+                    rival.letters = Letters(crop, rival.text)
                 if known or rival.score >= line.score:
                     self._better(rival, line)
                     continue
@@ -162,7 +162,7 @@ class TextWatch:
             track.score += (line.score - track.score) / track.readings
 
     def _open(self, line: Line, number: int, crop: Grey, first: int | None = None) -> None:
-        letters = Letters(crop, has_digits(line.text))
+        letters = Letters(crop, line.text)
         if first is None:
             before = [line.box.of(luma) for _, luma in self._ring][:-1]
             ended = max((t.last for t in self.done if t.box.overlap(line.box) > 0.3), default=-1)
@@ -209,7 +209,7 @@ class TextWatch:
         """A text of which digits changed, told by those alone."""
         others, known = track.letters.others(crop, crop), track.letters.known
         where = places(track.text, track.centres_px, crop.shape[1])
-        if not where or not is_changed(others):
+        if not where or not track.letters.is_much(others):
             return None
         digits = self._digits_of(track)
         now = digits.changed(where, others, (known, track.letters.ink(known)), (crop, track.letters.ink(crop)))
@@ -266,10 +266,6 @@ def roomy(part: Box, whole: Box) -> Box:
     room = max(_ROOM_PX, part.height)
     wider = Box(0, part.top - room, whole.right, part.bottom + room).common(whole)
     return whole if wider.area > 0.6 * whole.area else wider
-
-
-def has_digits(text: str) -> bool:
-    return bool(re.search(r"\d", text))
 
 
 def shape_of(text: str) -> str:

@@ -9,10 +9,11 @@ import numpy as np
 
 from primitives._reading.pixels import OTHER, Grey, Mask, Mask8, above, blurred, both, either, strokes, without
 
-_INK, _ALIKE = 40, 25
+_INK, _ALIKE = 80, 25
 """Grey levels by which the letters of a text differ from the commonest among them, and how many count as one."""
 _STANDS_STILL = 14
-_CELL_CHANGED = 0.045
+_LETTER_CHANGED, _FEW = 0.25, 6
+"""How much of its ink a letter has to lose or gain, and how many pixels at least."""
 _LEAST_LEFT = 0.2
 """Share of the pixels below which they are chosen anew."""
 
@@ -24,17 +25,21 @@ class Letters:
     new ink counts, too, once it stands still.
     """
 
-    def __init__(self, crop: Grey, counts: bool) -> None:
-        self.known, self._counts = crop, counts
+    def __init__(self, crop: Grey, text: str) -> None:
+        self.known, self._text = crop, text
+        self._counts = has_digits(text)
         mask = strokes(crop)
         self._low, self._high = (np.array(level) for level in _ink_levels(crop, mask))
         ink = self.ink(crop)
         self._strokes = both(ink, _inner(mask))
         wide = 2 * (crop.shape[0] // 4) + 1
-        near = cv2.dilate(self._strokes, np.ones((wide, wide), np.uint8)) if counts else np.zeros_like(crop)
+        near = cv2.dilate(self._strokes, np.ones((wide, wide), np.uint8)) if self._counts else np.zeros_like(crop)
         self._beside = without(_inner(near > 0), ink)
         self._near = either(self._strokes, self._beside)
         self._whole = self._sizes()
+        letters = sum(not letter.isspace() for letter in text)
+        self._least = max(_FEW, _LETTER_CHANGED * self._whole[0] / max(1, letters))
+        self._letter_px = max(1, round(crop.shape[1] / max(1, len(text))))
 
     def _sizes(self) -> tuple[int, int]:
         return cv2.countNonZero(self._strokes), cv2.countNonZero(self._beside)
@@ -46,8 +51,14 @@ class Letters:
 
     def is_other(self, now: Grey, before: Grey | None) -> bool:
         """Whether the box shows something else than it did."""
-        differing = both(self._other(now), self._near)
-        return cv2.countNonZero(differing) > _least(differing) and is_changed(self.others(now, before))
+        if cv2.countNonZero(both(self._other(now), self._near)) <= self._least:
+            return False
+        return self.is_much(self.others(now, before))
+
+    def is_much(self, others: Mask8) -> bool:
+        """Whether in some part of a box as wide as a letter as many pixels are others as a stroke has."""
+        columns = np.count_nonzero(others, axis=0)
+        return bool(np.convolve(columns, np.ones(self._letter_px)).max() > self._least)
 
     def kept_share(self, now: Grey) -> float:
         """How much of the letters is there."""
@@ -70,7 +81,7 @@ class Letters:
 
     def renewed(self, crop: Grey) -> Letters:
         """These, or those of another crop of the same text where too few pixels are left."""
-        return self if self.left_share >= _LEAST_LEFT else Letters(crop, self._counts)
+        return self if self.left_share >= _LEAST_LEFT else Letters(crop, self._text)
 
     def ink(self, crop: Grey) -> Mask8:
         """The pixels of a crop that have the grey of the letters."""
@@ -106,19 +117,5 @@ def _ink_levels(crop: Grey, mask: Mask) -> tuple[int, int]:
     return max(0, level - _INK), min(255, level + _INK)
 
 
-def is_changed(others: Mask8) -> bool:
-    """Whether in some part of a box half as wide as a letter as many pixels are others as a stroke has."""
-    if cv2.countNonZero(others) <= _least(others):
-        return False
-    shares = cv2.resize(others.astype(np.float32), (_cells(others), 1), interpolation=cv2.INTER_AREA)
-    return bool(shares.max() > 255 * _CELL_CHANGED)
-
-
-def _cells(mask: Mask8) -> int:
-    height, width = mask.shape
-    return max(1, int(width / max(1.0, 0.3 * height) + 0.5))
-
-
-def _least(mask: Mask8) -> float:
-    """Pixels that one of those parts needs."""
-    return _CELL_CHANGED * mask.size / _cells(mask)
+def has_digits(text: str) -> bool:
+    return any("0" <= letter <= "9" for letter in text)

@@ -176,7 +176,7 @@ def test_readings_of_one_text_are_the_same_and_other_digits_are_not() -> None:
 
 
 def track(text: str, first: int, last: int, box: Box, score: float = 0.9) -> Track:
-    return Track(box, text, score, first, (), Letters(np.zeros((4, 4), np.uint8), False), first, last)
+    return Track(box, text, score, first, (), Letters(np.zeros((4, 4), np.uint8), text), first, last)
 
 
 def test_lines_that_come_and_go_together_are_one_caption_and_gaps_are_closed() -> None:
@@ -206,8 +206,8 @@ def lettered(text: str, ground: int) -> np.ndarray:
 def test_pixels_tell_when_a_text_came_and_when_it_became_another() -> None:
     empty, one, other = np.full((30, 120), 60, np.uint8), lettered("12:41", 60), lettered("12:42", 60)
     everywhere = np.full(one.shape, 255, np.uint8)
-    letters = Letters(one, counts=True)
-    assert not letters.is_other(one, one) and letters.is_other(other, one)
+    letters = Letters(one, "12:41")
+    assert not letters.is_other(one, one) and letters.is_other(other, other)
     assert first_present([empty, empty, one, one], one) == 2
     assert turned_at([one, one, other, other], one, other, everywhere) == 2
 
@@ -245,7 +245,7 @@ def test_a_lone_o_among_numbers_is_a_nought_and_a_word_keeps_its_own() -> None:
 def test_a_film_that_moves_behind_a_word_does_not_change_it() -> None:
     crop = np.full((40, 200), 90, np.uint8)
     cv2.putText(crop, "HARBOUR", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
-    letters = Letters(crop, counts=False)
+    letters = Letters(crop, "HARBOUR")
     for ground in (20, 60, 130, 200):
         moved = np.where(crop > 200, crop, np.uint8(ground))
         assert not letters.is_other(moved, crop) and letters.kept_share(moved) > 0.95
@@ -261,14 +261,14 @@ def test_a_stroke_more_makes_another_digit_once_it_stands_still_and_no_other_wor
     for crop, digit in ((three, "3"), (eight, "8")):
         cv2.putText(crop, digit, (8, 46), cv2.FONT_HERSHEY_SIMPLEX, 1.5, 255, 4)
     eight = np.maximum(three, eight)
-    assert Letters(three, counts=True).is_other(eight, eight)
-    assert not Letters(three, counts=True).is_other(eight, three)
-    assert not Letters(three, counts=False).is_other(eight, eight)
+    assert Letters(three, "3").is_other(eight, eight)
+    assert not Letters(three, "3").is_other(eight, three)
+    assert not Letters(three, "B").is_other(eight, eight)
 
 
 def test_pixels_that_changed_while_the_text_did_not_are_left_out() -> None:
     crop = lettered("12:41", 60)
-    letters, dim = Letters(crop, counts=True), crop.copy()
+    letters, dim = Letters(crop, "12:41"), crop.copy()
     dim[:, 50:90] = 60
     assert letters.is_other(dim, dim)
     letters.ignore([dim])
@@ -298,7 +298,7 @@ def test_only_a_digit_that_changed_is_read_and_never_again_once_it_is_known() ->
     shown = ["401", "402", "401", "402", "412"]
     for old, new in pairwise(shown):
         (before, centres), (after, _) = clock_of(old), clock_of(new)
-        letters = Letters(before, counts=True)
+        letters = Letters(before, old)
         others = letters.others(after, after)
         if new == "412":  # nobody has named the nought that stood there
             answers = iter("0")
@@ -312,7 +312,7 @@ def test_only_a_digit_that_changed_is_read_and_never_again_once_it_is_known() ->
 def test_where_another_letter_changed_or_the_digit_is_not_clear_the_line_is_read() -> None:
     def changed(old: str, new: str, answer: tuple[str, float]) -> object:
         (before, centres), (after, _) = clock_of(old), clock_of(new)
-        letters = Letters(before, counts=True)
+        letters = Letters(before, old)
         return Digits(lambda _: answer).changed(
             places(old, centres, before.shape[1]),
             letters.others(after, after),
@@ -338,7 +338,7 @@ def test_the_frame_of_a_change_is_told_by_the_letters_and_not_by_the_ground() ->
     old, new = (np.full((40, 200), 90, np.uint8) for _ in range(2))
     for picture, digit in ((old, "0"), (new, "1")):
         cv2.putText(picture, f"LAP {digit}", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
-    letters = Letters(old, counts=True)
+    letters = Letters(old, "LAP 0")
     new[:, 150:] = 230  # the film behind changes three frames before the digit does
     early = old.copy()
     early[:, 150:] = 230
