@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from primitives._reading.digits import Digits, places
 from primitives._reading.engine import Box, Line, Pixels, Reader
 from primitives._reading.ink import Letters, has_digits
-from primitives._reading.pixels import PRESENT, EdgeWatch, Grey, first_present, turned_at
+from primitives._reading.pixels import PRESENT, EdgeWatch, Grey, turned_at
 
 RING_S, RING_BYTES = 0.9, 64_000_000
 """How much of the film is remembered to find the frame in which a text came, at most."""
@@ -166,7 +166,7 @@ class TextWatch:
         if first is None:
             before = [line.box.of(luma) for _, luma in self._ring][:-1]
             ended = max((t.last for t in self.done if t.box.overlap(line.box) > 0.3), default=-1)
-            back = first_present(before, crop)
+            back = letters.shown_in(before)
             first = max(self._ring[len(before) - back][0], ended)
             letters.ignore(line.box.of(luma) for n, luma in self._ring if first < n < number)
         self.active.append(

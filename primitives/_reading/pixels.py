@@ -61,19 +61,6 @@ def blurred(crop: Grey) -> Grey:
     return np.asarray(cv2.blur(crop, (max(3, crop.shape[0] // 2 * 2 + 1),) * 2), np.uint8)
 
 
-def first_present(before: Sequence[Grey], crop: Grey) -> int:
-    """How many of the crops before one, going back, already show its text without a gap."""
-    mask = strokes(crop)
-    if not mask.any():
-        return 0
-    count = 0
-    for earlier in reversed(before):
-        if float((cv2.absdiff(earlier, crop)[mask] < OTHER).mean()) < PRESENT:
-            break
-        count += 1
-    return count
-
-
 def turned_at(crops: Sequence[Grey], old: Grey, new: Grey, watched: Mask8) -> int:
     """The first of the crops that looks more like the new content of the box than like the old."""
     other = cv2.absdiff(old, new) > OTHER

@@ -21,7 +21,7 @@ from primitives._reading.engine import Box, plain, search_size
 from primitives._reading.follow import TextWatch, Track, same_text, shape_of
 from primitives._reading.ink import Letters
 from primitives._reading.numbers import clock_s, numbers
-from primitives._reading.pixels import EdgeWatch, first_present, turned_at
+from primitives._reading.pixels import EdgeWatch, turned_at
 from primitives.read_text import ReadTextResult, TextOnScreen
 from primitives.registry import by_name
 from tests.media import make_film, make_sound, real_clip
@@ -208,7 +208,7 @@ def test_pixels_tell_when_a_text_came_and_when_it_became_another() -> None:
     everywhere = np.full(one.shape, 255, np.uint8)
     letters = Letters(one, "12:41")
     assert not letters.is_other(one, one) and letters.is_other(other, other)
-    assert first_present([empty, empty, one, one], one) == 2
+    assert letters.shown_in([empty, empty, one, one]) == 2
     assert turned_at([one, one, other, other], one, other, everywhere) == 2
 
 
