@@ -38,8 +38,7 @@ def watch_text(call: Call, path: Path, name: str, scan: Scan, frames: range, reg
         frame = shown.frame
         kind = (frame.rotation, frame.width, frame.height)
         view = views.get(kind) or views.setdefault(kind, _view(frame, region))
-        luma = view.of(np.rot90(luma_of(frame), -view.look.quarter_turns))
-        watch.see(shown.wanted, luma, cache(partial(_colour, frame, view)))
+        watch.see(shown.wanted, view.of(_upright(frame, view)), cache(partial(_colour, frame, view)))
         call.progress(shown.wanted - frames.start + 1, len(frames), f"reading {name}")
     return Shape(view.part[0], view.part[1], view.width_px, view.height_px)
 
@@ -63,6 +62,12 @@ def _view(frame: VideoFrame, region: Region) -> View:
     look = Look(look_of(frame, None).quarter_turns)
     width, height = look.size_px(frame.width, frame.height)
     return View(look, _part(region, width, height), width, height)
+
+
+def _upright(frame: VideoFrame, view: View) -> Pixels:
+    """Its luma, not copied where it stands upright already."""
+    luma = luma_of(frame)
+    return np.ascontiguousarray(np.rot90(luma, -view.look.quarter_turns)) if view.look.quarter_turns else luma
 
 
 def _colour(frame: VideoFrame, view: View) -> Pixels:

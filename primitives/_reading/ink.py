@@ -70,9 +70,8 @@ class Letters:
 
     def _soft(self, crop: Grey) -> Floats:
         """How much of each pixel is ink, without the margin."""
-        by, level = crop.shape[0] * 3 // 20, int(self._level)
-        inner = crop[by : crop.shape[0] - by, by : crop.shape[1] - by].astype(np.float32)
-        return np.asarray(np.clip(1 - np.abs(inner - level) / _INK, 0, 1), np.float32)
+        inner = crop[_inside(crop)].astype(np.float32)
+        return np.asarray(np.clip(1 - np.abs(inner - self._level) / _INK, 0, 1), np.float32)
 
     def _likeness(self, one: Floats, other: Floats) -> Floats:
         """Correlation in every part as wide as a letter that holds ink."""
@@ -130,11 +129,17 @@ class Letters:
 
 
 def _inner(mask: Mask) -> Mask8:
-    """Without the margin of a box, where a plate may have ended."""
-    inner, by = np.zeros(mask.shape, np.uint8), mask.shape[0] * 3 // 20
-    inside = slice(by, mask.shape[0] - by), slice(by, mask.shape[1] - by)
+    """Without the margin of a box."""
+    inner, inside = np.zeros(mask.shape, np.uint8), _inside(mask)
     inner[inside] = 255 * mask[inside]
     return inner
+
+
+def _inside(crop: Grey | Mask) -> tuple[slice, slice]:
+    """A box without its margin, where a plate may have ended."""
+    high, wide = crop.shape
+    down, across = high * 3 // 20, min(high * 3 // 20, wide // 4)
+    return slice(down, high - down), slice(across, wide - across)
 
 
 def _ink_level(crop: Grey, mask: Mask) -> int:
