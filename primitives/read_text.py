@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 200
 DEFAULT_ROWS = 60
 LONGEST_S = 3600.0
-VERSION = 2
+VERSION = 3
 """Raised whenever the same film may give other captions, so that kept ones are read anew."""
 
 

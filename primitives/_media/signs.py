@@ -17,7 +17,7 @@ from primitives._media.picture import Look, Pixels, bgr, look_of
 from primitives._media.scan import Scan
 from primitives._reading.engine import Box, Reader
 
-VERSION = 1
+VERSION = 2
 APART_S = 1.5
 """How far inside a number is read again, so that a clock of whole seconds has moved; half the clip in short ones."""
 

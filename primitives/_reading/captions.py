@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from primitives._reading.engine import Box
-from primitives._reading.follow import Track, same_text
+from primitives._reading.follow import SURE, Track, same_text
 
 GAP_S = 0.35
 """A text that is away for no longer was only not read."""
-LEAST_S, LEAST_CONFIDENCE, SURE = 0.1, 0.65, 0.9
+LEAST_S, LEAST_CONFIDENCE = 0.1, 0.65
 """What is less sure, or short and not quite sure, is hardly a text: twigs and folds look like letters, too."""
 TOGETHER_FRAMES = 2
 

@@ -8,21 +8,10 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import cv2
-import numpy as np
-
+from primitives._reading.digits import Digits, places
 from primitives._reading.engine import Box, Line, Pixels, Reader
-from primitives._reading.pixels import (
-    OTHER,
-    EdgeWatch,
-    Grey,
-    Mask,
-    around,
-    first_present,
-    is_changed,
-    strokes,
-    turned_at,
-)
+from primitives._reading.ink import Letters, has_digits
+from primitives._reading.pixels import PRESENT, EdgeWatch, Grey, turned_at
 
 RING_S, RING_BYTES = 0.9, 64_000_000
 """How much of the film is remembered to find the frame in which a text came, at most."""
@@ -31,12 +20,11 @@ PROBE_S, BETWEEN_SEARCHES_S, SAFETY_S = 0.12, 0.4, 12.0
 REREAD_S, AGAIN_S = 0.5, 0.25
 """How often numbers before a moving film are read again, for their pixels do not tell every change; and how soon at
 most, for those pixels change all the time."""
-_LEAST_WATCHED = 0.2
-"""Share of the watched pixels below which they are chosen anew."""
 _STILL = 0.7
-"""Share of the watched pixels that stand still where the ground of the text does."""
+"""Share of the pixels gone by that are left where the ground of the text stands still."""
 _SAME = 0.84
-_SURE = 0.8
+SURE, _SURE = 0.9, 0.8
+_LONGER = 1.3
 _ROOM_PX, _MARGIN_PX = 40, 12
 
 
@@ -48,26 +36,26 @@ class Track:
     text: str
     score: float
     first: int
-    known: Grey
-    watched: Mask
-    """Pixels whose change means that the text may have changed."""
+    centres_px: tuple[float, ...]
+    letters: Letters
     confirmed: int
     """The frame at which it was last read."""
     last: int = -1
     """The first frame without it; -1 while it is there."""
+    readings: int = 1
     doubts: int = 0
-
-    def __post_init__(self) -> None:
-        self._whole = int(self.watched.sum())
-
-    def watch(self, crop: Grey, watched: Mask) -> None:
-        """Go by these pixels from now on."""
-        self.known, self.watched, self._whole = crop, watched, int(watched.sum())
+    """Frames since which its letters look changed, and since which they are gone."""
+    gone: int = 0
 
     @property
-    def watched_share(self) -> float:
-        """Of the pixels watched at first those still watched: one that changed while the text did not is left out."""
-        return float(self.watched.sum() / max(1, self._whole))
+    def is_vague(self) -> bool:
+        """Whether further readings have to tell that it is a text at all."""
+        return self.score < SURE
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether there is nothing to be gained by reading it again."""
+        return not self.doubts and self.score >= _SURE
 
 
 @dataclass(eq=False)
@@ -82,9 +70,11 @@ class TextWatch:
     def __post_init__(self) -> None:
         self._edges = EdgeWatch()
         self._ring: deque[tuple[int, Grey]] = deque()
-        self._seen = 0
+        self._probe = max(1, round(PROBE_S * self.fps))
+        self._seen = self._not_before = 0
         self._searched = self._whole = -(10**9)
         """The frames of the last search, and of the last one of the whole picture."""
+        self._digits: dict[Box, Digits] = {}
         self._wanted: Box | None = None
         """The part of the picture to search next."""
 
@@ -94,9 +84,8 @@ class TextWatch:
         room = max(8, min(round(RING_S * self.fps), RING_BYTES // max(1, luma.size)))
         while len(self._ring) > room:
             self._ring.popleft()
-        probe = max(1, round(PROBE_S * self.fps))
-        if self._seen % probe == 0:
-            self._want_new(self._edges.see(luma), luma.shape[1])
+        if self._seen % self._probe == 0:
+            self._want_new(self._edges.see(luma))
         self._seen += 1
         for track in list(self.active):
             self._look_again(track, number, luma, bgr)
@@ -105,15 +94,15 @@ class TextWatch:
         if (number - self._whole) / self.fps >= SAFETY_S:
             self._whole = number
             self._search(number, luma, bgr(), whole)
-        elif self._wanted is not None and apart_s >= BETWEEN_SEARCHES_S:
+        elif self._wanted is not None and apart_s >= BETWEEN_SEARCHES_S and number >= self._not_before:
             self._search(number, luma, bgr(), self._uncut(roomy(self._wanted, whole)))
 
-    def _want_new(self, part: Box | None, width_px: int) -> None:
+    def _want_new(self, part: Box | None) -> None:
         """Edges within a text that is followed are its own: it is read again when its pixels change."""
         if part is None:
             return
         if any(track.box.wider(_MARGIN_PX).common(part) == part for track in self.active):
-            self._edges.searched(part, width_px)
+            self._edges.searched(part)
         else:
             self._want(part)
 
@@ -138,15 +127,25 @@ class TextWatch:
 
     def _search(self, number: int, luma: Grey, bgr: Pixels, part: Box) -> None:
         self._searched, self._wanted = number, None
-        self._edges.searched(part, luma.shape[1])
-        for found in self.reader.find(part.of(bgr)):
-            line = Line(found.box.moved(part.left, part.top), found.text, found.score)
-            crop = line.box.of(luma)
+        self._edges.searched(part)
+        for found in self.reader.boxes(part.of(bgr)):
+            box = found.moved(part.left, part.top)
+            crop = box.of(luma)
             if min(crop.shape, default=0) < 4:
                 continue
-            rival = max(self.active, key=lambda track: track.box.overlap(line.box), default=None)
-            if rival is not None and rival.box.overlap(line.box) > 0.5:
+            rival = max(self.active, key=lambda track: track.box.overlap(box), default=None)
+            if rival is not None and rival.box.overlap(box) <= 0.5:
+                rival = None
+            if rival is not None and rival.is_sure and box.area < _LONGER * rival.box.area:
+                continue
+            line = self.reader.line(box, bgr)
+            if not line.text:
+                continue
+            if rival is not None:
                 known = same_text(rival.text, line.text) or line.text in rival.text
+                if known and box.area > rival.box.area and box.common(rival.box) == rival.box:
+                    rival.box, rival.centres_px = box, line.centres_px
+                    rival.letters = Letters(crop, rival.text)
                 if known or rival.score >= line.score:
                     self._better(rival, line)
                     continue
@@ -154,17 +153,25 @@ class TextWatch:
             self._open(line, number, crop)
 
     def _better(self, track: Track, line: Line) -> None:
-        if line.score > track.score and same_text(track.text, line.text):
+        """Another reading: the surer one counts, but of vague ones their mean."""
+        if not same_text(track.text, line.text):
+            return
+        if line.score > track.score and (line.score >= SURE or not track.is_vague):
             track.text, track.score = line.text, line.score
+        elif track.is_vague:
+            track.score += (line.score - track.score) / track.readings
 
     def _open(self, line: Line, number: int, crop: Grey, first: int | None = None) -> None:
+        letters = Letters(crop, line.text)
         if first is None:
             before = [line.box.of(luma) for _, luma in self._ring][:-1]
             ended = max((t.last for t in self.done if t.box.overlap(line.box) > 0.3), default=-1)
-            back = first_present(before, crop)
+            back = letters.shown_in(before)
             first = max(self._ring[len(before) - back][0], ended)
-        watched = watched_of(crop, line.text)
-        self.active.append(Track(line.box, line.text, line.score, first, crop, watched, number))
+            letters.ignore(line.box.of(luma) for n, luma in self._ring if first < n < number)
+        self.active.append(
+            Track(line.box, line.text, line.score, first, line.centres_px, letters.renewed(crop), number)
+        )
 
     def _close(self, track: Track, last: int) -> None:
         track.last = last
@@ -174,39 +181,77 @@ class TextWatch:
     def _look_again(self, track: Track, number: int, luma: Grey, bgr: Callable[[], Pixels]) -> None:
         """Read a text again where its pixels have changed, or might have without showing it."""
         crop = track.box.of(luma)
-        changed = is_changed(crop, track.known, track.watched)
+        before = track.box.of(self._ring[-2][1]) if len(self._ring) > 1 else None
+        changed = track.letters.is_other(crop, before)
         track.doubts = track.doubts + 1 if changed else 0
-        quiet_s = (number - track.confirmed) / self.fps
-        moving = track.watched_share < _STILL
-        hidden = has_digits(track.text) and moving and quiet_s >= REREAD_S
-        at_once = changed and has_digits(track.text) and not moving
-        if not hidden and not at_once and (track.doubts < 2 or (moving and quiet_s < AGAIN_S)):
+        if changed and not has_digits(track.text) and track.letters.kept_share(crop) < PRESENT:
+            track.gone += 1
+            if track.gone == 2:
+                self._close(track, number - 1)
+                self._edges.forget(track.box)
+                # What comes in its place needs a moment to stand still.
+                self._not_before = number + 2 * self._probe
             return
-        text, score = self.reader.read(track.box.of(bgr()))
-        line = Line(track.box, text, score)
-        if same_text(track.text, text):
+        track.gone = 0
+        if not self._is_due(track, number, changed):
+            return
+        line = self._counted(track, crop) or self.reader.line(track.box, bgr())
+        if same_text(track.text, line.text):
+            track.readings += 1
             if track.doubts != 1:
                 self._still_there(track, line, number, crop)
-        elif track.doubts != 1 or score >= _SURE:
+        elif track.is_vague and not track.doubts:
+            self.active.remove(track)
+        elif track.doubts != 1 or line.score >= _SURE:
             self._is_other(track, line, number, crop)
+
+    def _counted(self, track: Track, crop: Grey) -> Line | None:
+        """A text of which digits changed, told by those alone."""
+        others, known = track.letters.others(crop, crop), track.letters.known
+        where = places(track.text, track.centres_px, crop.shape[1])
+        if not where or not track.letters.is_much(others):
+            return None
+        digits = self._digits_of(track)
+        now = digits.changed(where, others, (known, track.letters.ink(known)), (crop, track.letters.ink(crop)))
+        if now is None:
+            return None
+        letters = iter(now)
+        text = "".join(letter if letter.isspace() else next(letters).letter for letter in track.text)
+        return Line(track.box, text, track.score, track.centres_px)
+
+    def _digits_of(self, track: Track) -> Digits:
+        """The digits known in a track's box: a counter keeps its place and its looks."""
+        if track.box not in self._digits:
+            self._digits[track.box] = Digits(self.reader.letter)
+        return self._digits[track.box]
+
+    def _is_due(self, track: Track, number: int, changed: bool) -> bool:
+        """Whether to read a text again: digits in the frame in which they change, and once more when the change has
+        settled."""
+        quiet_s, counts = (number - track.confirmed) / self.fps, has_digits(track.text)
+        moving = track.letters.left_share < _STILL
+        hidden = counts and moving and quiet_s >= REREAD_S
+        vague = track.is_vague and quiet_s >= REREAD_S * 2 ** (track.readings - 1)
+        at_once = counts and track.doubts == 1
+        settled = track.doubts >= (3 if counts else 2)
+        return hidden or vague or (changed and (settled or at_once) and (not moving or quiet_s >= AGAIN_S))
 
     def _still_there(self, track: Track, line: Line, number: int, crop: Grey) -> None:
         self._better(track, line)
-        track.watched &= np.asarray(cv2.absdiff(crop, track.known) <= OTHER)
-        if track.watched_share < _LEAST_WATCHED:
-            track.watch(crop, watched_of(crop, track.text))
+        track.letters.ignore([crop])
+        track.letters = track.letters.renewed(crop)
         track.confirmed, track.doubts = number, 0
 
     def _is_other(self, track: Track, line: Line, number: int, crop: Grey) -> None:
         """The box shows something else: find the frame, and go on with what it shows."""
         since = [(n, luma) for n, luma in self._ring if n > track.confirmed]
         crops = [track.box.of(luma) for _, luma in since]
-        place = turned_at(crops, track.known, crop, track.watched)
+        place = turned_at(crops, track.letters.known, crop, track.letters.others(crop, crop))
         last = since[place][0] if place < len(since) else number
         self._close(track, last)
         if not line.text:
             return  # what comes there next has edges of its own
-        self._edges.forget(track.box, self._ring[-1][1].shape[1])
+        self._edges.forget(track.box)
         if shape_of(line.text) == shape_of(track.text) and line.score >= _SURE:
             self._open(line, number, crop, first=last)
         else:
@@ -221,17 +266,6 @@ def roomy(part: Box, whole: Box) -> Box:
     room = max(_ROOM_PX, part.height)
     wider = Box(0, part.top - room, whole.right, part.bottom + room).common(whole)
     return whole if wider.area > 0.6 * whole.area else wider
-
-
-def has_digits(text: str) -> bool:
-    return bool(re.search(r"\d", text))
-
-
-def watched_of(crop: Grey, text: str) -> Mask:
-    """The letters of a text and a little beside them; more beside digits, which become others by a stroke."""
-    letters = strokes(crop)
-    wide = crop.shape[0] // 4 if has_digits(text) else 1
-    return around(letters, wide) if letters.any() else np.ones(crop.shape, np.bool_)
 
 
 def shape_of(text: str) -> str:

@@ -15,10 +15,10 @@ import pytest
 from avb_mcp.workspace import Workspace
 from primitives._base import Answer, Call, Cancelled, UserError
 from primitives._reading.captions import Caption, captions
-from primitives._reading.engine import Box, Line, plain
-from primitives._reading.follow import TextWatch, Track, same_text, shape_of, watched_of
+from primitives._reading.engine import Box, plain
+from primitives._reading.follow import TextWatch, Track, same_text, shape_of
+from primitives._reading.ink import Letters
 from primitives._reading.numbers import clock_s, numbers
-from primitives._reading.pixels import EdgeWatch, first_present, is_changed, turned_at
 from primitives.read_text import ReadTextResult, TextOnScreen
 from primitives.registry import by_name
 from tests.media import make_film, make_sound, real_clip
@@ -173,8 +173,7 @@ def test_readings_of_one_text_are_the_same_and_other_digits_are_not() -> None:
 
 
 def track(text: str, first: int, last: int, box: Box, score: float = 0.9) -> Track:
-    nothing = np.zeros((4, 4), np.uint8)
-    return Track(box, text, score, first, nothing, nothing > 0, first, last)
+    return Track(box, text, score, first, (), Letters(np.zeros((4, 4), np.uint8), text), first, last)
 
 
 def test_lines_that_come_and_go_together_are_one_caption_and_gaps_are_closed() -> None:
@@ -195,36 +194,6 @@ def test_lines_that_come_and_go_together_are_one_caption_and_gaps_are_closed() -
     ]
 
 
-def lettered(text: str, ground: int) -> np.ndarray:
-    crop = np.full((30, 120), ground, np.uint8)
-    cv2.putText(crop, text, (4, 24), (250, 250, 250), cv2.FontFace("sans"), 22, 700)
-    return crop
-
-
-def test_pixels_tell_when_a_text_came_and_when_it_became_another() -> None:
-    empty, one, other = np.full((30, 120), 60, np.uint8), lettered("12:41", 60), lettered("12:42", 60)
-    everywhere = np.ones(one.shape, np.bool_)
-    assert not is_changed(one, one, everywhere) and is_changed(other, one, everywhere)
-    assert first_present([empty, empty, one, one], one) == 2
-    assert turned_at([one, one, other, other], one, other, everywhere) == 2
-
-
-def test_edges_that_stand_still_and_are_new_are_worth_a_search() -> None:
-    watch = EdgeWatch()
-    plain = np.full((180, 320), 90, np.uint8)
-    written = plain.copy()
-    cv2.putText(written, "A caption here", (40, 150), (250, 250, 250), cv2.FontFace("sans"), 24, 700)
-    whole = Box(0, 0, 320, 180)
-    assert [watch.see(plain) for _ in range(4)] == [None] * 4
-    *early, found = [watch.see(written) for _ in range(3)]
-    assert early == [None, None] and found is not None
-    assert found.overlap(Box(40, 130, 190, 155)) > 0.7 and found.height < 50
-    watch.searched(whole, 320)
-    assert watch.see(written) is None
-    watch.forget(whole, 320)
-    assert watch.see(written) == found
-
-
 @needs_ocr
 def test_a_real_counter_is_read_frame_by_frame(folder: Path, run: Run) -> None:
     (folder / "materials/a.mp4").write_bytes(real_clip("scenedetect/counter.mp4").read_bytes())
@@ -239,36 +208,11 @@ def test_a_lone_o_among_numbers_is_a_nought_and_a_word_keeps_its_own() -> None:
     assert plain("Oslo 2 Oporto 1") == "Oslo 2 Oporto 1"
 
 
-def test_letters_are_watched_and_the_ground_beside_them_is_not() -> None:
-    crop = np.full((40, 200), 90, np.uint8)
-    cv2.putText(crop, "HARBOUR", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
-    watched = watched_of(crop, "HARBOUR")
-    assert watched[crop == 255].mean() > 0.95 and watched.mean() < 0.6
-    assert not watched[:, 170:].any()
-    assert watched_of(crop, "HARB0UR").sum() > watched.sum()
-    moved = crop.copy()
-    moved[:, 170:] = 200
-    assert not is_changed(moved, crop, watched)
-    gone = np.full_like(crop, 90)
-    assert is_changed(gone, crop, watched)
-
-
-def test_the_frame_of_a_change_is_told_by_the_letters_and_not_by_the_ground() -> None:
-    old, new = (np.full((40, 200), 90, np.uint8) for _ in range(2))
-    for picture, digit in ((old, "0"), (new, "1")):
-        cv2.putText(picture, f"LAP {digit}", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 1.0, 255, 3)
-    watched = watched_of(old, "LAP 0")
-    new[:, 150:] = 230  # the film behind changes three frames before the digit does
-    early = old.copy()
-    early[:, 150:] = 230
-    assert turned_at([old, early, early, early, new, new], old, new, watched) == 4
-
-
 def test_a_still_picture_is_searched_once() -> None:
     class Counted:
         searches = readings = 0
 
-        def find(self, _: object) -> list[Line]:
+        def boxes(self, _: object) -> list[Box]:
             self.searches += 1
             return []
 
