@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, Values, likely
-from primitives._defects.edges import LONG, SHORTEST_S, SIDE, Edge, alone, beside, best_pairs, find_edges, near
+from primitives._defects.edges import LONG, SHORTEST_S, SIDE, Edge, alone, beside, best_pairs, find_edges, near, usual
 from primitives._defects.scenes import scene_cuts
 from primitives._tracks import FilmTracks, PictureTrack
 
@@ -67,7 +67,7 @@ def _edge(cells: Values, around: range, frame: int) -> Edge | None:
     moves = np.diff(cells[around.start : around.stop], axis=0)
     place = frame - around.start
     step, others = moves[place - 1], np.delete(moves, np.s_[max(0, place - 2) : place + 1], axis=0)
-    noise = np.quantile(np.abs(others).mean(axis=1), 0.85, axis=0) if len(others) > 3 else 0.0
+    noise = usual(np.abs(others).mean(axis=1))
     shares = (noise + _CODING) ** -2.0 * np.ones(cells.shape[2])
     shares /= shares.sum()
     last = cells[frame - 1]
@@ -91,7 +91,6 @@ def _edge(cells: Values, around: range, frame: int) -> Edge | None:
     before, after = beside(cells, around, frame)
     far = beside(cells, around, frame, SIDE - 1, LONG)
     stays = float(graded(after - before) @ way) / whole
-    usual = np.linalg.norm(graded(others), axis=1) * explained(others)
     return Edge(
         frame,
         change,
@@ -99,7 +98,7 @@ def _edge(cells: Values, around: range, frame: int) -> Edge | None:
         agree=agree,
         at_once=min(stays, 1 / max(stays, 0.1)),
         lasts=float(graded(far[1] - far[0]) @ way) / whole,
-        usual=(float(np.quantile(usual, 0.85)) if len(others) > 3 else 0.0) + 0.2,
+        usual=float(usual(np.linalg.norm(graded(others), axis=1) * explained(others))) + 0.2,
         sides=(before @ shares, after @ shares),
     )
 
