@@ -23,7 +23,7 @@ OUT_OF_FOCUS, LOST, LEFT = -18.25, np.array([-0.3, -0.8, -2.4, -1.5]), np.array(
 """What tells blur from lost resolution: the change of detail at each distance, and how steeply what is left falls off
 towards fine detail. A logistic regression on 1300 single frames of 15 clips, blurred by 1.5 to 4.2 px or made smaller
 by 1.5 to 5; 86 % right on clips that were left out, 52 of 53 windows in films after the first was raised by 0.25."""
-FEWEST, OTHER = 3, 1.0
+FEWEST, OTHER = 3, 2.0
 """Regions that must tell, where one tells as long as its coarse detail changes by less, in octaves: otherwise it shows
 something else, or nothing any more."""
 _CODING = 0.03
