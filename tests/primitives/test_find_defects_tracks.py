@@ -378,3 +378,12 @@ def test_a_loss_of_detail_that_motion_hides_at_one_end_is_found_by_the_other() -
     detail[hidden] += np.linspace(0.15, -0.15, len(hidden))[:, None, None] * np.array([0, 0, 1, 1, 0])[:, None]
     found = first_of(film(changed(picture, detail=detail.astype(np.float16)), None))
     assert found.kind == "softness" and found.end_s == WINDOW.stop / FPS
+
+
+def test_a_film_that_holds_every_picture_freezes_where_it_holds_one_much_longer() -> None:
+    picture = moving_picture()
+    moved = np.where(np.arange(FRAMES) % 8 == 0, 20, 0).astype(np.float32)
+    moved[WINDOW.start + 1 : WINDOW.stop] = 0
+    moved[WINDOW.stop] = 40
+    found = find_all(film(changed(picture, moved=moved), None), ["freeze"])
+    assert [(one.start_s, one.end_s) for one in found] == [((WINDOW.start + 1) / FPS, WINDOW.stop / FPS)]
