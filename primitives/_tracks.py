@@ -12,7 +12,7 @@ from primitives._cuts import EVEN, Transition
 
 Floats = NDArray[np.float32]
 ROWS, COLUMNS, PLANES = 9, 16, 3
-SCALES = 4
+SCALES = 5
 REGIONS = (3, 4)
 """Rows and columns of the regions in which detail is measured."""
 HOP_S = 0.01
@@ -34,8 +34,8 @@ class PictureTrack:
     moved: Floats
     """How much the most changed parts differ from the frame before, in grey levels; 0 for the first frame."""
     detail: NDArray[np.float16]
-    """log2 of the mean difference of places 1, 2, 4 and 8 pixels apart, in each region. Blur lowers the first ones
-    most."""
+    """log2 of the mean difference of places 1, 2, 4 and 8 pixels apart, and of a place from both its neighbours, in
+    each region. Blur lowers the first ones most, lost resolution the last."""
     keyframes: NDArray[np.bool_]
     changes: tuple[Transition, ...]
     """The film's transitions, weak ones included."""

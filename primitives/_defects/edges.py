@@ -21,6 +21,10 @@ LEAST_AT_ONCE = 0.25
 """Of a change, what must lie between the two frames."""
 SHARP = 0.7
 """How sharp and unusual other edges are that count as rivals, as a share."""
+LASTS = 0.5
+"""How much of a rival's change must last."""
+MOSTLY = 0.85
+"""Share of the values around an edge that tell what is usual there."""
 MOST = 60
 """Edges of a minute that are tried against each other."""
 _DARKEST = 24
@@ -43,6 +47,10 @@ class Edge:
     """How much the same changes there from frame to frame otherwise."""
     sides: tuple[Values, Values]
     """What was measured before and after, parts of the picture that move by themselves counting little."""
+
+    @property
+    def stands_out(self) -> float:
+        return self.size / self.usual * min(1.0, self.at_once)
 
 
 Measure = Callable[[range, int], Edge | None]
@@ -81,7 +89,30 @@ def beside(values: Values, around: range, frame: int, start: int = 0, stop: int 
     """The middle values right before and after an edge, or some frames away from it."""
     before = values[max(around.start, frame - stop) : max(around.start + 1, frame - start)]
     after = values[min(around.stop - 1, frame + start) : min(around.stop, frame + stop)]
-    return np.median(before, axis=0), np.median(after, axis=0)
+    return middle(before), middle(after)
+
+
+def middle(values: Values, axis: int = 0) -> Values:
+    """The median: NumPy's own takes longer for as few values as these."""
+    ordered, last = np.sort(values, axis=axis), values.shape[axis] - 1
+    return np.asarray((ordered.take(last // 2, axis) + ordered.take((last + 1) // 2, axis)) / 2)
+
+
+def usual(values: Values) -> Values:
+    """What most values do not exceed, and hardly anything where there are only a few."""
+    if len(values) <= 3:
+        return np.zeros(values.shape[1:])
+    place = int(MOSTLY * (len(values) - 1))
+    return np.asarray(np.partition(values, place, axis=0)[place])
+
+
+def other_steps(values: Values, place: int) -> Values:
+    """The same change, before against after, at those places of a shot that do not see the edge."""
+    if len(values) <= 2 * SIDE:
+        return np.asarray(np.diff(values, axis=0))
+    middles = middle(np.lib.stride_tricks.sliding_window_view(values, SIDE, axis=0), axis=-1)
+    steps = middles[SIDE:] - middles[:-SIDE]
+    return np.asarray(np.delete(steps, np.s_[max(0, place - 2 * SIDE) : place + 1], axis=0))
 
 
 def best_pairs(picture: PictureTrack, edges: Sequence[Edge], weights: Values) -> list[tuple[float, Edge, Edge]]:
@@ -124,7 +155,7 @@ def _strongest(picture: PictureTrack, edges: Sequence[Edge]) -> list[Edge]:
     kept: list[Edge] = []
     minutes = itertools.groupby(edges, key=lambda edge: int(picture.times_s[edge.frame] // 60))
     for _, group in minutes:
-        best = sorted(group, key=lambda edge: -edge.size / edge.usual * min(1.0, edge.at_once))[:MOST]
+        best = sorted(group, key=lambda edge: -edge.stands_out)[:MOST]
         kept += sorted(best, key=lambda edge: edge.frame)
     return kept
 
@@ -133,11 +164,14 @@ def _evidence(first: Edge, lasts: Sequence[Edge], edges: Sequence[Edge], lengths
     """What speaks for a defect, a row for each last edge: size, alone and against what is usual; that one undoes the
     other; sharp ends that last; few others like it."""
 
-    def lesser(name: str) -> Values:
-        return np.array([min(getattr(first, name), getattr(last, name)) for last in lasts])
+    def both(name: str) -> Values:
+        """The mean of both ends: one is often hidden by motion, the other seldom."""
+        return np.array([(getattr(first, name) + getattr(last, name)) / 2 for last in lasts])
 
-    small, at_once = lesser("size"), np.minimum(1.0, lesser("at_once"))
-    over = np.minimum(first.size / first.usual, [last.size / last.usual for last in lasts])
+    small, at_once = np.minimum(first.size, [last.size for last in lasts]), np.minimum(1.0, both("at_once"))
+    over, most = (
+        ends(first.size / first.usual, [last.size / last.usual for last in lasts]) for ends in (np.minimum, np.maximum)
+    )
     undone = [
         -float(first.change @ last.change) / (float(np.linalg.norm(first.change) * np.linalg.norm(last.change)) + 1e-9)
         for last in lasts
@@ -147,11 +181,11 @@ def _evidence(first: Edge, lasts: Sequence[Edge], edges: Sequence[Edge], lengths
             np.ones(len(lasts)),
             np.log(small),
             np.log(over),
+            np.log(most / over),
             np.array(undone),
-            lesser("agree"),
-            at_once,
+            both("agree"),
             at_once**4,
-            np.minimum(1.0, lesser("lasts")),
+            np.clip(both("lasts"), -0.5, 1.0),
             np.log(1 + _rivals(first, lasts, edges, small, over, at_once)),
             np.log(np.maximum(1.0, lengths_s / 6)),
         ],
@@ -165,7 +199,9 @@ def _rivals(
     """Other edges that are at least half as large, and nearly as sharp and unusual."""
     sizes, sharp = np.array([edge.size for edge in edges]), np.array([edge.at_once for edge in edges])
     unusual = sizes / np.array([edge.usual for edge in edges])
+    agree, least = np.array([edge.agree for edge in edges]), np.minimum(first.agree, [last.agree for last in lasts])
     frames = np.array([edge.frame for edge in edges])
     like = (sizes > small[:, None] / 2) & (unusual > SHARP * over[:, None]) & (sharp > SHARP * at_once[:, None])
+    like &= (agree > SHARP * least[:, None]) & (np.array([edge.lasts for edge in edges]) > LASTS)
     like &= (frames != first.frame) & (frames != np.array([last.frame for last in lasts])[:, None])
     return np.asarray(like.sum(axis=1))

@@ -33,6 +33,8 @@ HELD, JUMP = -6.0, 1.5
 stand for others leave a jump, those put in between leave silence, and drawings that are held leave neither."""
 RIVAL = 3.0
 """Evidence by which other runs may be less to count as the same: a film that often holds does so by itself."""
+AS_LONG = 0.6
+"""Rests that are shorter than this share of a run are not like it: a film may hold every picture for a while."""
 LIVELIEST = 30.0
 BESIDE_S = 0.2
 _DARKEST = 24
@@ -55,11 +57,19 @@ def find_freezes(tracks: FilmTracks) -> list[Finding]:
         return []
     still = still_frames(picture) & (picture.bright >= _DARKEST)
     stretches = [(a, b) for a, b in runs(still) if picture.times_s[b] - picture.times_s[a] >= SHORTEST_S]
-    resting = np.zeros(len(picture), bool)
-    for first, last in stretches:
-        resting[first:last] = True
-    rests = [_rest(picture, tracks.sound, resting, first, last) for first, last in stretches]
-    return [_finding(picture, rest, sum(other.odds > rest.odds - RIVAL for other in rests) - 1) for rest in rests]
+    lengths = np.array([last - first for first, last in stretches])
+    found = []
+    rests = [_rest(picture, tracks.sound, _often(picture, lengths, place), *one) for place, one in enumerate(stretches)]
+    for rest, length in zip(rests, lengths, strict=True):
+        alike = [other for other, long in zip(rests, lengths, strict=True) if long > AS_LONG * length]
+        found.append(_finding(picture, rest, sum(other.odds > rest.odds - RIVAL for other in alike) - 1))
+    return found
+
+
+def _often(picture: PictureTrack, lengths: NDArray[np.int_], place: int) -> float:
+    """The share of the film that rests elsewhere, for about as long or longer."""
+    alike = int(lengths[lengths > AS_LONG * lengths[place]].sum()) - int(lengths[place])
+    return alike / max(1, len(picture) - int(lengths[place]))
 
 
 @dataclass(frozen=True)
@@ -76,14 +86,12 @@ class _Rest:
     odds: float
 
 
-def _rest(picture: PictureTrack, sound: SoundTrack | None, resting: NDArray[np.bool_], first: int, last: int) -> _Rest:
+def _rest(picture: PictureTrack, sound: SoundTrack | None, often: float, first: int, last: int) -> _Rest:
     before, after = (_motion(picture, range(a, b)) for a, b in ((first - BESIDE, first), (last, last + BESIDE)))
     if before and picture.moved[first - 1] < min(3.0, SETTLING * before) and first - 1 not in picture.cuts:
         first -= 1
     kept = [n for n in range(first + 1, last) if not picture.keyframes[n]]
     inside = float(picture.moved[kept].mean()) if kept else 0.0
-    elsewhere = np.delete(resting, np.s_[first:last])
-    often = float(elsewhere.mean()) if len(elsewhere) else 0.0
     silent = sound is not None and _only_silent(sound, picture.times_s[first], picture.times_s[last])
     # However much moves beside it, a still shot between two cuts, or one that a film ends with, is no defect by itself.
     cut = first <= 1 or not {first - 1, first}.isdisjoint(picture.cuts), last in picture.cuts or last == len(picture)

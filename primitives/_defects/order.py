@@ -25,7 +25,9 @@ SHORTEST_S = 0.5
 MOVED, SWAPPED = (1, 2, 0), (2, 3, 0, 1)
 """Which join's second half continues the first half of each join."""
 EVEN = 0.5
-_PICTURE_NOISE, _SOUND_NOISE_DB = 1.5, 5.0
+JUMP = 2.0
+"""How many times more than around it a picture must move to be tried as a join: where people walk, hardly more."""
+_PICTURE_NOISE, _SOUND_NOISE_DB = 1.0, 5.0
 _SOUND_SHARE = 0.35
 
 
@@ -53,7 +55,7 @@ def _breaks(picture: PictureTrack) -> dict[int, float]:
     """First frames after a break, and how much it stands out from the motion around: cuts, and other jumps."""
     moved = picture.moved
     usual = median_filter(moved, 17, mode="nearest")
-    jumps = {int(n) for n in np.flatnonzero(moved > 4 + 4 * usual)}
+    jumps = {int(n) for n in np.flatnonzero(moved > 4 + JUMP * usual)}
     jumps |= {change.frame for change in picture.changes if change.kind == "cut" and change.frame < len(picture)}
     return {n: float(moved[n] / (4 + usual[n])) for n in jumps if 2 < n < len(picture) - 2}
 

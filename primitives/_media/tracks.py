@@ -25,9 +25,9 @@ from primitives._media.thumbs import ThumbGather, film_runs
 from primitives._signature import Ints, Thumbs
 from primitives._tracks import REGIONS, SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
 
-PICTURE_VERSION, SOUND_VERSION = 3, 2
+PICTURE_VERSION, SOUND_VERSION = 4, 2
 LAGS_PX = (1, 2, 4, 8)
-DETAIL_PX = 60_000
+DETAIL_PX = 40_000
 """Pixels of the picture that detail is measured in, at least: as many rows as that takes."""
 SMALL_PX = 240
 BLOCK_PX = 8
@@ -101,23 +101,33 @@ def luma_of(frame: VideoFrame) -> NDArray[np.uint8]:
 
 
 def details(luma: NDArray[np.uint8]) -> Floats:
-    """How much places differ that lie 1, 2, 4 and 8 pixels apart, across and down, in each region, as log2 of grey
-    levels."""
+    """How much places differ that lie 1, 2, 4 and 8 pixels apart, and each place from the middle of its neighbours,
+    across and down, in each region, as log2 of grey levels."""
     high, wide = (side - LAGS_PX[-1] for side in luma.shape)
     if high < REGIONS[0] or wide < REGIONS[1]:
         return np.zeros((SCALES, REGIONS[0] * REGIONS[1]), np.float32)
     every = max(1, min(high // REGIONS[0], high * wide // DETAIL_PX))
-    rows = luma[:high:every, :wide]
-    bands = [len(rows) * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
-    sums = np.empty((SCALES, REGIONS[0], wide), np.float32)
-    for lag, of_lag in zip(LAGS_PX, sums, strict=True):
-        across = cv2.absdiff(luma[:high:every, lag : wide + lag], rows)
-        both = cv2.add(across, cv2.absdiff(luma[lag : high + lag : every, :wide], rows))
-        for band, (top, bottom) in enumerate(itertools.pairwise(bands)):
-            cv2.reduce(both[top:bottom], 0, cv2.REDUCE_SUM, of_lag[band : band + 1], cv2.CV_32F)
-    columns = [wide * column // REGIONS[1] for column in range(REGIONS[1])]
-    total = np.add.reduceat(sums, columns, axis=2).reshape(SCALES, -1)
-    return np.asarray(np.log2(total * REGIONS[0] * REGIONS[1] / (2 * rows.size) + 0.01), np.float32)
+
+    def moved(down: int, right: int = 0) -> NDArray[np.uint8]:
+        return luma[down : high + down : every, right : wide + right]
+
+    rows = moved(0)
+    across = [cv2.absdiff(moved(0, lag), rows) for lag in LAGS_PX]
+    down = [cv2.absdiff(moved(lag), rows) for lag in LAGS_PX]
+    across.append(cv2.max(across[0], cv2.absdiff(moved(0, 2), moved(0, 1))))
+    down.append(cv2.max(down[0], cv2.absdiff(moved(2), moved(1))))
+    sums = np.stack([_summed(np.asarray(cv2.add(*both), np.uint8)) for both in zip(across, down, strict=True)])
+    # Twice the larger of two steps in a row, less both together, is how much they differ.
+    sums[-1] = 2 * sums[-1] - sums[1]
+    return np.asarray(np.log2(sums * REGIONS[0] * REGIONS[1] / (2 * rows.size) + 0.01), np.float32)
+
+
+def _summed(values: NDArray[np.uint8]) -> Floats:
+    """Sums over each region."""
+    bands = [len(values) * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
+    columns = [values.shape[1] * column // REGIONS[1] for column in range(REGIONS[1])]
+    sums = [cv2.reduce(values[a:b], 0, cv2.REDUCE_SUM, dtype=cv2.CV_32F) for a, b in itertools.pairwise(bands)]
+    return np.add.reduceat(np.concatenate(sums), columns, axis=1).ravel()
 
 
 def small_of(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:

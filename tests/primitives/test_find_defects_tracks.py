@@ -30,7 +30,9 @@ def moving_picture(seed: int = 1) -> PictureTrack:
         cells=np.clip(cells, 40, 220).astype(np.uint8),
         bright=np.full(FRAMES, 180, np.float32),
         moved=chance.uniform(2, 5, FRAMES).astype(np.float32),
-        detail=(np.array([[1.0], [1.7], [2.4], [3.0]]) + chance.normal(0, 0.005, (FRAMES, 4, 12))).astype(np.float16),
+        detail=(np.array([[1.0], [1.7], [2.4], [3.0], [0.8]]) + chance.normal(0, 0.005, (FRAMES, 5, 12))).astype(
+            np.float16
+        ),
         keyframes=np.arange(FRAMES) % 50 == 0,
         changes=(),
     )
@@ -177,8 +179,8 @@ def test_colours_that_change_within_a_shot_and_back_are_found_to_the_frame() -> 
     assert found.evidence["blue_change"] == pytest.approx(5, abs=0.7)
 
 
-LOSSES = {"blur": (-1.6, -1.4, -0.95, -0.57), "softness": (-0.6, -0.35, -0.15, -0.08)}
-"""Of detail at four distances, in octaves: out of focus by 2 px; made half as large and large again."""
+LOSSES = {"blur": (-1.6, -1.4, -0.95, -0.57, -2.6), "softness": (-0.6, -0.35, -0.15, -0.08, -1.1)}
+"""Of detail at four distances, and of bends, in octaves: out of focus by 2 px; made half as large and large again."""
 
 
 @pytest.mark.parametrize("kind", LOSSES)
@@ -356,3 +358,32 @@ def test_the_best_stretch_has_the_largest_sum() -> None:
 
 def test_confidence_is_even_at_the_even_point_and_grows() -> None:
     assert [confidence(ratio) for ratio in (-1.0, 0.0, 1.0, 2.0)] == [0.0, 0.0, 0.5, 0.8]
+
+
+def test_a_grade_shows_between_two_frames_however_much_moves_beside_them() -> None:
+    picture = moving_picture()
+    chance = np.random.default_rng(5)
+    cells = picture.cells.astype(np.float32) + np.repeat(chance.normal(0, 12, (FRAMES // 5, 3, 9, 16)), 5, axis=0)
+    cells[WINDOW.start + 2 : WINDOW.stop + 2, 1] += 5
+    cells[WINDOW.start + 2 : WINDOW.stop + 2, 2] -= 4
+    found = first_of(film(changed(picture, cells=np.clip(np.rint(cells), 0, 255).astype(np.uint8)), None))
+    assert (found.kind, found.start_s, found.end_s) == ("colour", 202 / FPS, 277 / FPS)
+
+
+def test_a_loss_of_detail_that_motion_hides_at_one_end_is_found_by_the_other() -> None:
+    picture = moving_picture()
+    detail = picture.detail.astype(np.float32)
+    detail[WINDOW] += np.array(LOSSES["softness"])[:, None]
+    hidden = range(WINDOW.start - 4, WINDOW.start + 4)
+    detail[hidden] += np.linspace(0.15, -0.15, len(hidden))[:, None, None] * np.array([0, 0, 1, 1, 0])[:, None]
+    found = first_of(film(changed(picture, detail=detail.astype(np.float16)), None))
+    assert found.kind == "softness" and found.end_s == WINDOW.stop / FPS
+
+
+def test_a_film_that_holds_every_picture_freezes_where_it_holds_one_much_longer() -> None:
+    picture = moving_picture()
+    moved = np.where(np.arange(FRAMES) % 8 == 0, 20, 0).astype(np.float32)
+    moved[WINDOW.start + 1 : WINDOW.stop] = 0
+    moved[WINDOW.stop] = 40
+    found = find_all(film(changed(picture, moved=moved), None), ["freeze"])
+    assert [(one.start_s, one.end_s) for one in found] == [((WINDOW.start + 1) / FPS, WINDOW.stop / FPS)]
