@@ -1,17 +1,18 @@
 """Late or early sound. Without a model of lips only its traces are seen: silence that was put in before sound that then
 goes on where it had stopped, at the film's start or end (all of it is late, or early) or within (from there on); or
-sound that plays twice under pictures that do not."""
+sound that plays twice under pictures that do not; or sound that is played slowly, and then fast."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from primitives._defects.common import Curve, Finding, confidence, runs
+from primitives._defects.drift import find_drift
 from primitives._defects.dropout import DOUBT, OFTEN
 from primitives._defects.freeze import still_frames
 from primitives._defects.gaps import find_gaps
 from primitives._defects.said_twice import Again, said_twice
-from primitives._defects.sound import GONE_DB, rows
+from primitives._defects.sound import GONE_DB, parts, rows
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 OFFSET_S = (0.08, 2.0)
@@ -25,11 +26,12 @@ PICTURE_NOISE = 0.3
 
 
 def find_desync(tracks: FilmTracks) -> list[Finding]:
-    """A constant offset from silence at either end; a window from silence within, or from sound that is heard twice."""
+    """A constant offset from silence at either end; a window from silence within, from sound that is heard twice, or
+    from sound that slows down and hurries."""
     sound = tracks.sound
     if sound is None or tracks.picture is None or len(sound) < rows(3.0):
         return []
-    found = _whole(sound, tracks.duration_s)
+    found = [*_whole(sound, tracks.duration_s), *_drifts(sound)]
     again = said_twice(sound)
     if again.lag and not _seen_twice(tracks.picture, again):
         end = _skip(sound, again.first + again.lag)
@@ -40,6 +42,19 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
         if OFFSET_S[0] <= late_s <= OFFSET_S[1] and not _held(tracks.picture, gap.first, gap.last):
             sure = gap.cut * gap.goes_on**DOUBT * float(np.exp(OFTEN * gap.elsewhere))
             found.append(_finding(sound, gap.first * HOP_S, _skip(sound, gap.last) * HOP_S, round(sure, 3), late_s))
+    return found
+
+
+def _drifts(sound: SoundTrack) -> list[Finding]:
+    """Sound that falls behind and catches up, of each part of the film."""
+    found = []
+    for start, part in parts(sound):
+        drift = find_drift(part)
+        if drift is not None:
+            times_s = [round((start + row) * HOP_S, 3) for row in (drift.first, drift.middle, drift.last)]
+            again = Curve("sound that comes again within 16 ms, share", np.arange(len(sound)) * HOP_S, sound.again)
+            evidence = {"slow_until_s": times_s[1]}
+            found.append(Finding("desync", times_s[0], times_s[2], drift.likely, evidence, again))
     return found
 
 

@@ -56,6 +56,7 @@ def sound_of(levels_db: np.ndarray, crest_db: np.ndarray) -> SoundTrack:
         peak_db=(level + 10).astype(np.float32),
         crest_db=crest_db.astype(np.float32),
         flat=np.where(crest_db < 2, 0.3, 0.03).astype(np.float32),
+        again=np.full(len(level), 0.1, np.float32),
     )
 
 
