@@ -264,6 +264,29 @@ def test_sound_that_breaks_off_before_the_film_ends_is_early() -> None:
     assert found.evidence["sound_late_s"] == pytest.approx(-0.6, abs=0.02)
 
 
+def test_late_sound_ends_where_it_clicks() -> None:
+    chance = np.random.default_rng(5)
+    levels = np.repeat(-30 + np.cumsum(chance.normal(0, 0.7, (500, BANDS)), axis=0), 4, axis=0)
+    late = np.concatenate((levels[:800], np.full((50, BANDS), FLOOR_DB), levels[800:1500], levels[1550:]))
+    late[:, -4:] = FLOOR_DB
+    late[[799, 850, 1550], -4:] = -60
+    found = first_of(film(moving_picture(), sound_of(late, np.full(len(late), 5.0))))
+    assert found.kind == "desync" and found.end_s == pytest.approx(15.5, abs=0.02)
+
+
+def test_sound_that_changes_at_the_cuts_is_not_late_whatever_the_silence_at_its_end() -> None:
+    chance = np.random.default_rng(5)
+    shots = np.repeat(chance.normal(-30, 8, (5, BANDS)), FRAMES * 4 // 5, axis=0)
+    levels = shots + chance.normal(0, 2, (FRAMES * 4, BANDS))
+    levels[-60:] = FLOOR_DB
+    cuts = tuple(Transition("cut", n, n, n, 0.9) for n in range(FRAMES // 5, FRAMES, FRAMES // 5))
+    sound = sound_of(levels, np.full(FRAMES * 4, 5.0))
+    early = sound_of(np.concatenate((levels[60:], levels[-60:])), np.full(FRAMES * 4, 5.0))
+    picture = dataclasses.replace(moving_picture(), changes=cuts)
+    assert [one.kind for one in find_all(film(picture, sound), kinds=["desync"])] == []
+    assert [one.kind for one in find_all(film(picture, early), kinds=["desync"])] == ["desync"]
+
+
 def heard_twice(sound: SoundTrack, row: int, lag: int) -> SoundTrack:
     levels = np.concatenate((sound.bands_db[:row], sound.bands_db[row - lag : row], sound.bands_db[row:-lag]))
     return sound_of(levels, sound.crest_db)
