@@ -24,7 +24,7 @@ LATER_DB = 0.1
 """What a break counts less for each second that it comes later."""
 CLICK_BANDS, CLICK_ROWS, CLICK_DB, HUSH_DB = slice(36, None), (2, 5), (-3.0, 20.0), -95.0
 """A break clicks in the bands over 11 kHz, where voices have little: against so many rows on both sides."""
-CHANGE_S, BY_CUTS, CHANCE = 0.3, 0.25, 2.0
+CHANGE_S, BY_CUTS, CHANCE = 0.3, 0.5, 3.0
 """Sound on each side of a change; what its changes at cuts count for or against an offset; what may be chance."""
 PICTURE_NOISE = 0.3
 """Grey levels by which a picture that is shown again differs after coding."""
