@@ -60,7 +60,10 @@ SURER = {
     ("out_of_order", "softness"): 0.6,
 }
 """How sure the explanation must be against what it explains, where that is not nearly as sure."""
+ONLY_DRIFT = frozenset({"clipping", "noise"})
+"""What explains late sound only where that is told by how it sounds."""
 DRIFT_SHARE, STOPPED_SHARE = 0.4, 0.75
+"""How much of a drift lies in what explains it, and how much of a silence in the freeze that it belongs to."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
 AT_CUTS = (1.0, 0.7, 0.35)
@@ -105,7 +108,7 @@ def _covers(other: Finding, finding: Finding) -> bool:
     if finding.kind == "desync" and "slow_until_s" in finding.evidence:
         return finding.covered_by(other) > DRIFT_SHARE
     if finding.kind == "desync":
-        return other.start_s - CUT_S <= finding.start_s < other.end_s
+        return other.kind not in ONLY_DRIFT and other.start_s - CUT_S <= finding.start_s < other.end_s
     if (other.kind, finding.kind) == ("freeze", "dropout"):
         return finding.covered_by(other) > STOPPED_SHARE
     if finding.kind == "level" and other.kind == "noise":

@@ -352,6 +352,12 @@ def test_a_short_window_does_not_explain_a_long_one_away() -> None:
     assert (long.covered_by(short), short.covered_by(long)) == (pytest.approx(1 / 7), 1.0)
 
 
+def test_clipping_explains_a_drift_and_no_other_late_sound() -> None:
+    clipping = Finding("clipping", 11.7, 17.3, 0.7)
+    assert explained(Finding("desync", 7.0, 17.3, 0.9, {"slow_until_s": 11.7}), [clipping])
+    assert not explained(Finding("desync", 12.0, 17.3, 0.8, {"sound_late_s": 0.5}), [clipping])
+
+
 def test_noise_explains_a_level_that_goes_on_behind_it() -> None:
     noise, level = Finding("noise", 7.4, 10.15, 0.99), Finding("level", 7.44, 12.9, 0.8)
     clipping = dataclasses.replace(noise, kind="clipping")
