@@ -78,6 +78,8 @@ class SoundTrack:
     """How far the highest samples stand above the high ones within 0.3 s: 99.5 % against 93 %. Small where clipped."""
     flat: Floats
     """Share of the samples within 1.5 dB of the highest one within 0.1 s. Large where clipped."""
+    again: Floats
+    """How much of the waveform comes again within 16 ms, once, measured every other row. Large where stretched."""
 
     def __len__(self) -> int:
         return len(self.level_db)

@@ -1,35 +1,42 @@
 """Late or early sound. Without a model of lips only its traces are seen: silence that was put in before sound that then
 goes on where it had stopped, at the film's start or end (all of it is late, or early) or within (from there on); or
-sound that plays twice under pictures that do not."""
+sound that plays twice under pictures that do not; or sound that is played slowly, and then fast."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from primitives._defects.common import Curve, Finding, confidence, runs
+from primitives._defects.drift import find_drift
 from primitives._defects.dropout import DOUBT, OFTEN
 from primitives._defects.freeze import still_frames
 from primitives._defects.gaps import find_gaps
 from primitives._defects.said_twice import Again, said_twice
-from primitives._defects.sound import GONE_DB, rows
+from primitives._defects.sound import GONE_DB, parts, rows, wide_bands
 from primitives._tracks import HOP_S, FilmTracks, PictureTrack, SoundTrack
 
 OFFSET_S = (0.08, 2.0)
 SURE_S = 0.35
 """A shorter silence at a film's start or end is nothing unusual."""
 LONGEST_S = 30.0
-LATER_DB = 0.15
+LATER_DB = 0.1
 """What a break counts less for each second that it comes later."""
+CLICK_BANDS, CLICK_ROWS, CLICK_DB, HUSH_DB = slice(36, None), (2, 5), (-3.0, 20.0), -95.0
+"""A break clicks in the bands over 11 kHz, where voices have little: against so many rows on both sides."""
+CHANGE_S, BY_CUTS, CHANCE = 0.3, 0.5, 3.0
+"""Sound on each side of a change; what its changes at cuts count for or against an offset; what may be chance."""
 PICTURE_NOISE = 0.3
 """Grey levels by which a picture that is shown again differs after coding."""
 
 
 def find_desync(tracks: FilmTracks) -> list[Finding]:
-    """A constant offset from silence at either end; a window from silence within, or from sound that is heard twice."""
+    """A constant offset from silence at either end; a window from silence within, from sound that is heard twice, or
+    from sound that slows down and hurries."""
     sound = tracks.sound
     if sound is None or tracks.picture is None or len(sound) < rows(3.0):
         return []
-    found = _whole(sound, tracks.duration_s)
+    found = [*_whole(sound, tracks.picture, tracks.duration_s), *_drifts(sound)]
     again = said_twice(sound)
     if again.lag and not _seen_twice(tracks.picture, again):
         end = _skip(sound, again.first + again.lag)
@@ -43,8 +50,21 @@ def find_desync(tracks: FilmTracks) -> list[Finding]:
     return found
 
 
-def _whole(sound: SoundTrack, duration_s: float) -> list[Finding]:
-    """All of the sound is late, or early, where a film begins or ends with silence."""
+def _drifts(sound: SoundTrack) -> list[Finding]:
+    """Sound that falls behind and catches up, of each part of the film."""
+    found = []
+    for start, part in parts(sound):
+        drift = find_drift(part)
+        if drift is not None:
+            times_s = [round((start + row) * HOP_S, 3) for row in (drift.first, drift.middle, drift.last)]
+            again = Curve("sound that comes again within 16 ms, share", np.arange(len(sound)) * HOP_S, sound.again)
+            evidence = {"slow_until_s": times_s[1]}
+            found.append(Finding("desync", times_s[0], times_s[2], drift.likely, evidence, again))
+    return found
+
+
+def _whole(sound: SoundTrack, picture: PictureTrack, duration_s: float) -> list[Finding]:
+    """All of the sound is late, or early, where a film begins or ends with silence; unless it changes at its cuts."""
     gone = sound.level_db < GONE_DB
     found = []
     for first, last in runs(gone):
@@ -53,6 +73,7 @@ def _whole(sound: SoundTrack, duration_s: float) -> list[Finding]:
             continue
         heard = (last, len(sound)) if first <= 2 else (0, first)
         ratio = _under_way(sound, *heard) * _usual(offset_s, float(np.delete(gone, np.s_[first:last]).mean()))
+        ratio *= _by_cuts(sound, picture, last - first if first <= 2 else first - last)
         found.append(_finding(sound, 0.0, duration_s, confidence(ratio), offset_s if first <= 2 else -offset_s))
     return found
 
@@ -90,16 +111,35 @@ def _usual(offset_s: float, elsewhere: float) -> float:
     return min(1.0, offset_s / SURE_S) * float(np.exp(-8 * elsewhere))
 
 
+def _by_cuts(sound: SoundTrack, picture: PictureTrack, offset: int) -> float:
+    """How much more an offset is likely for the sound that changes so many rows after cuts, rather than at them."""
+    size, near = rows(CHANGE_S), rows(0.08)
+    bands = wide_bands(sound)
+    sums = np.concatenate((np.zeros((1, bands.shape[1])), np.cumsum(bands, axis=0, dtype=np.float64)))
+    at = np.arange(size, len(bands) - size)
+    changes = np.zeros(len(bands))
+    changes[at] = np.abs(sums[at + size] - 2 * sums[at] + sums[at - size]).mean(axis=1) / size
+    changes = maximum_filter1d(changes, 2 * near + 1)
+    usual, spread = float(changes.mean()), float(changes.std()) + 1e-6
+    cuts = np.array([round(float(picture.times_s[cut]) / HOP_S) for cut in picture.cuts], np.intp)
+    clear = []
+    for lag in (offset, 0):
+        there = cuts[(cuts + lag > size) & (cuts + lag < len(bands) - size)] + lag
+        clear.append((changes[there].mean() - usual) / spread * len(there) ** 0.5 if len(there) else 0.0)
+    more = clear[0] - clear[1]
+    return float(np.exp(BY_CUTS * np.sign(more) * max(0.0, abs(more) - CHANCE)))
+
+
 def _skip(sound: SoundTrack, row: int) -> int:
-    """The largest break of the sound after a gap: there the late part ends."""
-    bands = np.maximum(sound.bands_db, -80)
-    low, high = row + rows(0.5), min(len(bands) - rows(0.3), row + rows(LONGEST_S))
+    """The loudest click after a gap: there the late part ends, and sound is missing."""
+    low, high = row + rows(0.5), min(len(sound) - rows(0.3), row + rows(LONGEST_S))
     if high - low < 10:
-        return len(bands)
+        return len(sound)
+    bands = np.maximum(sound.bands_db[:, CLICK_BANDS], HUSH_DB)
     at = np.arange(low, high)
-    jump = np.abs(bands[at + 1] + bands[at + 2] - bands[at - 1] - bands[at - 2]).mean(axis=1) / 2
-    around = np.abs(bands[at - 1] + bands[at - 2] - bands[at - 4] - bands[at - 5]).mean(axis=1) / 2
-    return int(at[np.argmax(jump - around - LATER_DB * (at - row) * HOP_S)])
+    beside = [bands[at + side * by] for by in range(*CLICK_ROWS) for side in (-1, 1)]
+    clicks = np.clip(bands[at] - np.maximum.reduce(beside), *CLICK_DB).mean(axis=1)
+    return int(at[np.argmax(clicks - LATER_DB * (at - row) * HOP_S)])
 
 
 def _finding(sound: SoundTrack, start_s: float, end_s: float, sure: float, offset_s: float) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from primitives._defects.common import Curve, Finding
-from primitives._defects.gaps import Gap, find_gaps
+from primitives._defects.gaps import LONG_S, Gap, find_gaps
 from primitives._tracks import HOP_S, FilmTracks, SoundTrack
 
 OFTEN = -4.0
@@ -23,6 +23,7 @@ def find_dropouts(tracks: FilmTracks) -> list[Finding]:
 
 def _finding(sound: SoundTrack, gap: Gap, late: bool) -> Finding:
     lost = (1 - gap.goes_on) ** DOUBT if late else 1.0
+    lost *= min(1.0, LONG_S / ((gap.last - gap.first) * HOP_S))
     return Finding(
         "dropout",
         gap.first * HOP_S,

@@ -43,15 +43,16 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
     "freeze": ("repeat", "colour", "blur", "softness", "dropout", "noise", "level", "echo", "desync"),
     "repeat": ("colour", "blur", "softness", "noise", "level", "desync"),
     "out_of_order": ("colour", "blur", "softness", "noise", "level"),
-    "clipping": ("noise", "level", "echo"),
+    "clipping": ("noise", "level", "echo", "desync"),
     "desync": ("dropout", "noise", "level"),
     "dropout": ("noise", "level", "echo"),
-    "noise": ("level", "echo"),
+    "noise": ("level", "echo", "desync"),
     "level": ("echo",),
 }
 """A defect that by its nature also looks like others: those are left out where it is at least as certain."""
 SURER = {
     ("clipping", "level"): 0.6,
+    ("clipping", "desync"): 0.6,
     ("repeat", "desync"): 0.6,
     ("freeze", "dropout"): 0.4,
     ("freeze", "echo"): 0.5,
@@ -59,6 +60,10 @@ SURER = {
     ("out_of_order", "softness"): 0.6,
 }
 """How sure the explanation must be against what it explains, where that is not nearly as sure."""
+ONLY_DRIFT = frozenset({"clipping", "noise"})
+"""What explains late sound only where that is told by how it sounds."""
+DRIFT_SHARE, STOPPED_SHARE = 0.4, 0.75
+"""How much of a drift lies in what explains it, and how much of a silence in the freeze that it belongs to."""
 WITH_THE_SHOT = frozenset({"noise", "level", "clipping", "echo", "dropout"})
 CUT_S = 0.15
 AT_CUTS = (1.0, 0.7, 0.35)
@@ -98,10 +103,14 @@ def explained(finding: Finding, others: list[Finding]) -> bool:
 
 
 def _covers(other: Finding, finding: Finding) -> bool:
-    """Whether one finding lies in the other for the most part; of late sound only the start is known. What was moved
-    made joins up to where it belongs."""
+    """Whether one finding lies in the other for the most part; of late sound only the start is known, and sound that
+    drifts is told by two parts, of which either may be the other. What was moved made joins up to where it belongs."""
+    if finding.kind == "desync" and "slow_until_s" in finding.evidence:
+        return finding.covered_by(other) > DRIFT_SHARE
     if finding.kind == "desync":
-        return other.start_s - CUT_S <= finding.start_s < other.end_s
+        return other.kind not in ONLY_DRIFT and other.start_s - CUT_S <= finding.start_s < other.end_s
+    if (other.kind, finding.kind) == ("freeze", "dropout"):
+        return finding.covered_by(other) > STOPPED_SHARE
     if finding.kind == "level" and other.kind == "noise":
         return finding.overlap(other) > 0.5  # where noise lies in it, a level is that of the noise
     reach_s = max(other.end_s, other.evidence.get("belongs_at_s", 0.0))

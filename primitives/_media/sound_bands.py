@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from primitives._base import Call
 from primitives._media.film import sound_facts
 from primitives._media.scan import Scan
+from primitives._media.sound_again import comes_again
 from primitives._media.sound_read import sound_blocks
 from primitives._tracks import BANDS, FLOOR_DB, HOP_S, STEP_DB
 
@@ -83,6 +84,7 @@ class Meter:
             "peak_db": (20 * np.log10(highest[_AROUND:-_AROUND] + 1e-6)).astype(np.float32),
             "crest_db": crests(loud, _AROUND, 0.995, 0.93),
             "flat": _near_highest(loud, highest)[_AROUND:-_AROUND],
+            "again": np.repeat(comes_again(mono, inner[::2] + hop, self._rate), 2)[: len(inner)],
         }
 
 

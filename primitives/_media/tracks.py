@@ -25,7 +25,7 @@ from primitives._media.thumbs import ThumbGather, film_runs
 from primitives._signature import Ints, Thumbs
 from primitives._tracks import REGIONS, SCALES, FilmTracks, Floats, PictureTrack, SoundTrack
 
-PICTURE_VERSION, SOUND_VERSION = 4, 2
+PICTURE_VERSION, SOUND_VERSION = 4, 3
 LAGS_PX = (1, 2, 4, 8)
 DETAIL_PX = 40_000
 """Pixels of the picture that detail is measured in, at least: as many rows as that takes."""
@@ -209,7 +209,7 @@ def _cells(thumbs: Thumbs) -> NDArray[np.uint8]:
 
 def _kept_sound(call: Call, path: Path, name: str, scan: Scan) -> SoundTrack:
     store = call.workspace.derived(path, f"sound-{SOUND_VERSION}")
-    kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "flat"))
+    kept = load_arrays(store, ("bands", "level_db", "peak_db", "crest_db", "flat", "again"))
     if kept is None:
         kept = measure_sound(call, path, name, scan)
         keep_arrays(call, store, kept)

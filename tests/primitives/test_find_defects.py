@@ -113,7 +113,7 @@ def test_the_film_is_measured_once_and_its_shots_come_with_it(folder: Path, run:
     film = make_film(folder / "materials" / "a.mp4", frames=90, audio="aac")
     first = as_text(run("find_defects", path="materials/a.mp4", doubtful=True).result)
     kept = sorted(path.name.split(".", 1)[1] for path in (folder / ".avb" / "cache").iterdir())
-    assert kept == ["changes-1.json", "picture-4.json", "sound-2.json"]
+    assert kept == ["changes-1.json", "picture-4.json", "sound-3.json"]
     assert as_text(run("find_defects", path="materials/a.mp4", doubtful=True).result) == first
     shots = run("scene_cuts", path="materials/a.mp4").result
     fresh = make_film(folder / "materials" / "b.mp4", frames=90, audio="aac")

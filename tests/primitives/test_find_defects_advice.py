@@ -41,7 +41,7 @@ def shots(cuts: tuple[int, ...], order: tuple[tuple[int, int], ...]) -> tuple[Pi
     )
     nothing = np.zeros(len(levels), np.float32)
     bands = np.clip(np.rint((levels - FLOOR_DB) / STEP_DB), 0, 255).astype(np.uint8)
-    return picture, SoundTrack(bands, nothing, nothing, nothing, nothing)
+    return picture, SoundTrack(bands, *[nothing] * 5)
 
 
 def test_shots_that_changed_places_are_told_by_their_sound() -> None:

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from primitives._defects.drift import find_drift
 from primitives._defects.gaps import find_gaps
 from primitives._defects.level import find_levels
 from primitives._defects.sound import PART_S, parts, peaks, ranked, rows, weighed
@@ -24,6 +25,7 @@ def track(levels_db: np.ndarray) -> SoundTrack:
         peak_db=level + 10,
         crest_db=np.full(len(level), 5, np.float32),
         flat=np.full(len(level), 0.03, np.float32),
+        again=np.full(len(level), 0.1, np.float32),
     )
 
 
@@ -59,6 +61,38 @@ def test_a_tone_lies_in_its_band_at_its_level() -> None:
     assert len(set(loudest.tolist())) == 1
     total = (10 ** ((found["bands"] * STEP_DB + FLOOR_DB) / 10)).sum(axis=1)
     assert 10 * np.log10(total.mean()) == pytest.approx(-9.0, abs=3.1)
+
+
+def grains(wave: np.ndarray, tempo: float, size: int = 2048) -> np.ndarray:
+    """The wave slower or faster at its own pitch, by grains that overlap by half."""
+    shape, hop = np.hanning(size + 1)[:-1], size // 2
+    made = np.zeros(int((len(wave) - size) / tempo) // hop * hop)
+    for at in range(0, len(made) - size, hop):
+        start = int(at * tempo)
+        made[at : at + size] += shape * wave[start : start + size]
+    return made
+
+
+def test_noise_that_was_slowed_down_comes_again_and_tones_do_not() -> None:
+    noise = np.random.default_rng(3).normal(0, 0.1, 2 * RATE_HZ)
+    tones = sum(0.1 * np.sin(2 * np.pi * 110 * n * np.arange(RATE_HZ) / RATE_HZ) for n in range(1, 70))
+    plain, tone, slow = (
+        float(np.median(measured(wave[None, :RATE_HZ])["again"])) for wave in (noise, tones, grains(noise, 0.67))
+    )
+    assert slow > 4 * plain and slow > 1.5 * tone
+
+
+def test_sound_that_is_slow_and_then_fast_drifts() -> None:
+    chance = np.random.default_rng(4)
+    held = np.repeat(chance.normal(0, 8, (600, BANDS)), 6, axis=0)[:3000]
+    held[1400:1700] = np.repeat(chance.normal(0, 8, (100, BANDS)), 3, axis=0)
+    sound = track(-40 + held)
+    sound.again[:] = chance.normal(0.1, 0.04, 3000)
+    assert find_drift(sound).likely < 0.3
+    sound.again[1100:1400] += 0.08
+    found = find_drift(sound)
+    assert found.likely > 0.9
+    assert (found.first, found.middle, found.last) == pytest.approx((1100, 1400, 1700), abs=40)
 
 
 def test_a_gap_in_loud_sound_was_cut_and_what_is_late_goes_on() -> None:

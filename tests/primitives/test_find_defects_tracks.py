@@ -58,6 +58,7 @@ def sound_of(levels_db: np.ndarray, crest_db: np.ndarray) -> SoundTrack:
         peak_db=(level + 10).astype(np.float32),
         crest_db=crest_db.astype(np.float32),
         flat=np.where(crest_db < 2, 0.3, 0.03).astype(np.float32),
+        again=np.full(len(level), 0.1, np.float32),
     )
 
 
@@ -265,6 +266,29 @@ def test_sound_that_breaks_off_before_the_film_ends_is_early() -> None:
     assert found.evidence["sound_late_s"] == pytest.approx(-0.6, abs=0.02)
 
 
+def test_late_sound_ends_where_it_clicks() -> None:
+    chance = np.random.default_rng(5)
+    levels = np.repeat(-30 + np.cumsum(chance.normal(0, 0.7, (500, BANDS)), axis=0), 4, axis=0)
+    late = np.concatenate((levels[:800], np.full((50, BANDS), FLOOR_DB), levels[800:1500], levels[1550:]))
+    late[:, -4:] = FLOOR_DB
+    late[[799, 850, 1550], -4:] = -60
+    found = first_of(film(moving_picture(), sound_of(late, np.full(len(late), 5.0))))
+    assert found.kind == "desync" and found.end_s == pytest.approx(15.5, abs=0.02)
+
+
+def test_sound_that_changes_at_the_cuts_is_not_late_whatever_the_silence_at_its_end() -> None:
+    chance = np.random.default_rng(5)
+    shots = np.repeat(chance.normal(-30, 8, (5, BANDS)), FRAMES * 4 // 5, axis=0)
+    levels = shots + chance.normal(0, 2, (FRAMES * 4, BANDS))
+    levels[-60:] = FLOOR_DB
+    cuts = tuple(Transition("cut", n, n, n, 0.9) for n in range(FRAMES // 5, FRAMES, FRAMES // 5))
+    sound = sound_of(levels, np.full(FRAMES * 4, 5.0))
+    early = sound_of(np.concatenate((levels[60:], levels[-60:])), np.full(FRAMES * 4, 5.0))
+    picture = dataclasses.replace(moving_picture(), changes=cuts)
+    assert [one.kind for one in find_all(film(picture, sound), kinds=["desync"])] == []
+    assert [one.kind for one in find_all(film(picture, early), kinds=["desync"])] == ["desync"]
+
+
 def heard_twice(sound: SoundTrack, row: int, lag: int) -> SoundTrack:
     levels = np.concatenate((sound.bands_db[:row], sound.bands_db[row - lag : row], sound.bands_db[row:-lag]))
     return sound_of(levels, sound.crest_db)
@@ -328,6 +352,12 @@ def test_clipping_of_the_loudest_moments_only_is_one_window() -> None:
 def test_a_short_window_does_not_explain_a_long_one_away() -> None:
     long, short = Finding("echo", 2.0, 9.0, 0.8), Finding("noise", 3.0, 4.0, 0.9)
     assert (long.covered_by(short), short.covered_by(long)) == (pytest.approx(1 / 7), 1.0)
+
+
+def test_clipping_explains_a_drift_and_no_other_late_sound() -> None:
+    clipping = Finding("clipping", 11.7, 17.3, 0.7)
+    assert explained(Finding("desync", 7.0, 17.3, 0.9, {"slow_until_s": 11.7}), [clipping])
+    assert not explained(Finding("desync", 12.0, 17.3, 0.8, {"sound_late_s": 0.5}), [clipping])
 
 
 def test_noise_explains_a_level_that_goes_on_behind_it() -> None:
