@@ -111,7 +111,9 @@ def speed(folder: Path, media: Path) -> None:
     broken = with_noise(minute, window, coloured_noise("pink", 60 * RATE_HZ, 0), 5)
     write_wave(folder / "minute.wav", broken)
     write_wave(folder / "stereo.wav", np.stack([broken, 0.8 * broken]))
-    for name in ("minute.wav", "stereo.wav", "minute.wav"):
+    other = with_noise(minute, window, coloured_noise("pink", 60 * RATE_HZ, 1), 5)
+    write_wave(folder / "two_noises.wav", np.stack([broken, other]))
+    for name in ("minute.wav", "stereo.wav", "two_noises.wav", "minute.wav", "two_noises.wav"):
         began = time.process_time()
         cleaned(folder, name, Voice("minute", minute, window))
         print(f"{name}: {60 / (time.process_time() - began):.1f} x real time (CPU)", flush=True)

@@ -54,17 +54,20 @@ def level_step_s(sound: Sound) -> float:
 
 def noise_floor_dbfs(sound: Sound) -> float | None:
     """The level of the quietest tenth, digital silence left out."""
-    levels = levels_dbfs(sound)
+    return _floor_db(levels_dbfs(sound))
+
+
+def _floor_db(levels: NDArray[np.float64]) -> float | None:
     heard = levels[levels > -119]
     return round(float(np.percentile(heard, FLOOR_SHARE)), 1) if heard.size else None
 
 
 def silences(sound: Sound, shortest_s: float) -> list[Span]:
     """Stretches that stay near the noise floor."""
-    floor = noise_floor_dbfs(sound)
+    levels = levels_dbfs(sound)
+    floor = _floor_db(levels)
     below = float(np.clip((floor if floor is not None else -120) + SILENCE_OVER_FLOOR_DB, *SILENCE_DBFS))
-    quiet = levels_dbfs(sound) < below
-    return [span for span in _spans(quiet, level_step_s(sound), sound) if span.length_s >= shortest_s]
+    return _spans(levels < below, level_step_s(sound), sound, shortest_s)
 
 
 def clipped(sound: Sound) -> list[Span]:
@@ -75,12 +78,13 @@ def clipped(sound: Sound) -> list[Span]:
     return [span for span in found if span.length_s > shortest_s or sound.peak >= FULL_SCALE]
 
 
-def _spans(marked: NDArray[np.bool_], step_s: float, sound: Sound) -> list[Span]:
-    """Runs of marked steps, in seconds of the film."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(np.int8), [0]])))
-    bounds = [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
-    ends = [(sound.start_s + a * step_s, min(sound.end_s, sound.start_s + b * step_s)) for a, b in bounds]
-    return [Span(round(start_s, 3), round(end_s, 3)) for start_s, end_s in ends if end_s > start_s]
+def _spans(marked: NDArray[np.bool_], step_s: float, sound: Sound, shortest_s: float = 0.0) -> list[Span]:
+    """Runs of marked steps, in seconds of the film, but for those that are too short."""
+    bounds = np.flatnonzero(np.diff(marked, prepend=False, append=False)).reshape(-1, 2)
+    bounds = bounds[(bounds[:, 1] - bounds[:, 0]) * step_s > shortest_s - 2e-3]  # before thousands become objects
+    ends = np.minimum(sound.start_s + bounds * step_s, sound.end_s)
+    spans = [Span(round(start_s, 3), round(end_s, 3)) for start_s, end_s in ends.tolist() if end_s > start_s]
+    return [span for span in spans if span.length_s >= shortest_s]
 
 
 def _smoothed(power: NDArray[np.floating], steps: float, same: bool = False) -> NDArray[np.float64]:

@@ -129,28 +129,37 @@ def _matching(natural: Floats, removed: Floats) -> NDArray[np.float64]:
 
 
 def remove_noise(sound: Sound, rate_hz: int, plan: NoisePlan) -> Sound:
-    """A block without its noise, channel by channel."""
+    """A block without its noise."""
     if len(sound) == 2 and plan.method == "deepfilter":
         middle, side = (sound[0] + sound[1]) / 2, (sound[0] - sound[1]) / 2
         lean = float(np.vdot(middle, side)) / max(1e-9, float(np.vdot(middle, middle)))  # one voice, not in the centre
         side = side - np.float32(lean) * middle
         if rms_db(side) < rms_db(middle) + ALIKE_DB:
-            clean = _one(middle, rate_hz, plan)
+            clean = _cleaned(middle[None], rate_hz, plan)[0]
             apart = lean * clean + (_masked(side, middle, clean) if rms_db(side) > _SILENT_DB else side)
             return np.stack([clean + apart, clean - apart]).astype(np.float32)
-    return np.stack([_one(channel, rate_hz, plan) for channel in sound]).astype(np.float32)
+    return _cleaned(sound, rate_hz, plan).astype(np.float32)
 
 
-def _one(mono: Floats, rate_hz: int, plan: NoisePlan) -> NDArray[np.float64]:
-    if rms_db(mono) < _SILENT_DB:
-        return np.asarray(mono, np.float64)
-    if plan.method == "logmmse":
-        clean = reduce_noise(mono, rate_hz, plan.profile, plan.floor_db)
-        return clean + plan.keep * (mono - clean)
+def _cleaned(sound: Floats, rate_hz: int, plan: NoisePlan) -> NDArray[np.float64]:
+    """All channels that are heard; one that is silent stays as it is."""
+    made = np.array(sound, np.float64)
+    heard = [number for number, channel in enumerate(sound) if rms_db(channel) >= _SILENT_DB]
+    if heard and plan.method == "deepfilter":
+        made[heard] = _speech(sound[heard], rate_hz, plan)
+    elif heard:
+        clean = np.stack([reduce_noise(sound[number], rate_hz, plan.profile, plan.floor_db) for number in heard])
+        made[heard] = clean + plan.keep * (sound[heard] - clean)
+    return made
+
+
+def _speech(sound: Floats, rate_hz: int, plan: NoisePlan) -> NDArray[np.float64]:
+    """What the network leaves of each channel."""
     assert plan.weights is not None
-    wide = resampled(mono, rate_hz, deepfilter.RATE_HZ)
+    wide = resampled(sound, rate_hz, deepfilter.RATE_HZ)
     clean = deepfilter.enhance(wide, plan.weights)
-    return fitted(resampled(_with_rest(wide, clean, plan), deepfilter.RATE_HZ, rate_hz), len(mono))
+    made = np.stack([_with_rest(*pair, plan) for pair in zip(wide, clean, strict=True)])
+    return fitted(resampled(made, deepfilter.RATE_HZ, rate_hz), sound.shape[1])
 
 
 def _with_rest(wide: NDArray[np.float64], clean: NDArray[np.float64], plan: NoisePlan) -> NDArray[np.float64]:

@@ -163,3 +163,30 @@ def test_a_lone_noise_end_is_refused(run, folder) -> None:
     make_sound(folder / "materials/a.wav")
     with pytest.raises(UserError, match=re.escape("noise_start_s and noise_end_s go together")):
         run("denoise", path="materials/a.wav", noise_start_s=0.1)
+
+
+@pytest.mark.parametrize("frames", [1, 150, 2_399, 2_400, 3_203, 9_001])
+def test_the_network_sees_parts_of_one_length_that_keep_each_frame_once(frames) -> None:
+    made = deepfilter.parts(frames)
+    assert [frame for part in made for frame in range(frames)[part.kept]] == list(range(frames))
+    assert len({part.seen.stop - part.seen.start for part in made}) == 1
+    assert all(0 <= part.seen.start <= part.kept.start and part.kept.stop <= part.seen.stop <= frames for part in made)
+
+
+@needs_weights
+def test_channels_cleaned_together_come_out_as_each_by_itself() -> None:
+    weights, clean = deepfilter.weights(), voice(3)
+    whole = slice(0, len(clean))
+    both = np.stack([with_noise(clean, whole, coloured_noise("pink", len(clean), seed), 5) for seed in (1, 2)])
+    together = deepfilter.enhance(both, weights)
+    assert together == pytest.approx(np.stack([deepfilter.enhance(one, weights) for one in both]), abs=1e-5)
+
+
+@needs_weights
+def test_a_long_sound_comes_out_as_its_beginning_alone() -> None:
+    weights, clean = deepfilter.weights(), voice(26)
+    noisy = with_noise(clean, slice(0, len(clean)), coloured_noise("pink", len(clean), 1), 5)
+    first = slice(0, 20 * RATE_HZ)
+    alone, whole = deepfilter.enhance(noisy[first], weights), deepfilter.enhance(noisy, weights)[first]
+    inside = slice(0, 19 * RATE_HZ)
+    assert np.sum((alone - whole)[inside] ** 2) < 1e-3 * np.sum(alone[inside] ** 2)
