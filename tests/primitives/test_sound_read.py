@@ -9,6 +9,7 @@ import pytest
 
 from primitives._base import UserError
 from primitives._media.sound_read import Samples, mixing, read_sound, sound_blocks, sound_channels, sound_kind
+from primitives._media.source import WAV_PROBE_BYTES
 from tests.media import make_film, make_sound
 
 CLICK_S = (1.0, 2.5)
@@ -135,3 +136,13 @@ def test_channels_read_without_a_copy_are_the_same_sound(
         parts = list(sound_channels(path, name, rate_hz, start_s, end_s, rate_hz // 3, never))
         assert {len(part[0]) for part in parts[:-1]} == {rate_hz // 3}
         assert np.array_equal(np.concatenate(parts, axis=1), whole)
+
+
+def test_a_wav_is_read_whole_behind_a_chunk_that_is_larger_than_what_is_probed(tmp_path: Path) -> None:
+    path = make_sound(tmp_path / "a.wav", seconds=1.0)
+    plain = read_sound(path, "a.wav", 0.0, 1.0, 48_000, 1, never)
+    riff, rest = path.read_bytes()[:12], path.read_bytes()[12:]
+    chunk = b"junk" + (2 * WAV_PROBE_BYTES).to_bytes(4, "little") + bytes(2 * WAV_PROBE_BYTES)
+    size = (len(rest) + len(chunk) + 4).to_bytes(4, "little")
+    path.write_bytes(riff[:4] + size + riff[8:] + chunk + rest)
+    assert np.array_equal(read_sound(path, "a.wav", 0.0, 1.0, 48_000, 1, never), plain)
