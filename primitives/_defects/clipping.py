@@ -20,8 +20,11 @@ FLAT_SHARE = 0.125
 """Unclipped moments hardly ever have so many of their samples at one height."""
 REACH_S = 0.3
 """How far off the ends may be: crests are those of 0.3 s."""
-WEIGHTS = (1.8, 1.8, -2.0, 7.7)
-"""Of `Window.features`."""
+EVEN_DB, UNEVEN_DB = 1.5, 5.0
+"""How far the highest moments may lie apart, for clipped ones end at one height; and from where on more tells nothing."""
+WEIGHTS = (1.8, 1.8, -2.0, -0.8, 7.7)
+"""Of `Window.features`. The one for moments that end at different heights was set by hand, after music that is dense
+without being clipped had been taken for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,9 @@ def clipped_window(sound: SoundTrack) -> Window | None:
         return None
     inside_db, beside_db = float(crest[first:last][heard].mean()), min(float(side.mean()) for side in beside)
     flat = float((sound.flat[first:last][heard] > FLAT_SHARE).mean())
-    features = (float(np.log(flat + 0.02)), float(np.log(heard.sum() * HOP_S)), inside_db)
+    highest_db = np.quantile(sound.peak_db[first:last][heard], (0.75, 0.98))
+    uneven_db = float(np.clip(highest_db[1] - highest_db[0] - EVEN_DB, 0.0, UNEVEN_DB))
+    features = (float(np.log(flat + 0.02)), float(np.log(heard.sum() * HOP_S)), inside_db, uneven_db)
     return Window(first, last, inside_db, beside_db, flat, features)
 
 

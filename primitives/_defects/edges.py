@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from primitives._defects.common import Values, likely
+from primitives._defects.scenes import ALIKE, likeness
 from primitives._tracks import PictureTrack
 
 SIDE, LONG = 4, 20
@@ -66,7 +67,8 @@ def find_edges(picture: PictureTrack, sizes: Values, cuts: Sequence[int], least:
         for place in _peaks(inside, least):
             frame = start + place
             beside = min(frame - start, stop - frame)
-            if beside >= 2 and picture.bright[frame - 1 : frame + 1].min() > _DARKEST:
+            lit = picture.bright[frame - 1 : frame + 1].min() > _DARKEST
+            if beside >= SIDE and lit and likeness(picture, frame) > ALIKE:
                 edge = measure(range(start, stop), frame)
                 if edge is not None and edge.at_once > LEAST_AT_ONCE:
                     found.append(edge)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives._cuts import EVEN as CHANGE
 from primitives._defects.common import Curve, Finding, likely, runs
+from primitives._defects.scenes import UNLIKE, likeness
 from primitives._defects.sound import GONE_DB, rows
 from primitives._tracks import FilmTracks, PictureTrack, SoundTrack
 
@@ -36,6 +38,8 @@ RIVAL = 3.0
 AS_LONG = 0.6
 """Rests that are shorter than this share of a run are not like it: a film may hold every picture for a while."""
 LIVELIEST = 30.0
+JUST_ENDED = 4
+"""Frames after a dissolve or fade in which what it led to may come to rest."""
 BESIDE_S = 0.2
 _DARKEST = 24
 
@@ -94,7 +98,7 @@ def _rest(picture: PictureTrack, sound: SoundTrack | None, often: float, first: 
     inside = float(picture.moved[kept].mean()) if kept else 0.0
     silent = sound is not None and _only_silent(sound, picture.times_s[first], picture.times_s[last])
     # However much moves beside it, a still shot between two cuts, or one that a film ends with, is no defect by itself.
-    cut = first <= 1 or not {first - 1, first}.isdisjoint(picture.cuts), last in picture.cuts or last == len(picture)
+    cut = _begins(picture, first), last in picture.cuts or last == len(picture) or likeness(picture, last) < UNLIKE
     jump = float(picture.moved[last : last + 2].max(initial=0)) / max(after, 0.1)
     odds = (
         EVEN
@@ -106,6 +110,14 @@ def _rest(picture: PictureTrack, sound: SoundTrack | None, often: float, first: 
     )
     odds = min(odds, MOST_AT_CUT) if any(cut) else odds
     return _Rest(first, last, inside, min(before, after), jump, often, silent, float(odds))
+
+
+def _begins(picture: PictureTrack, first: int) -> bool:
+    """Whether a shot begins there, by a cut or a gradual change that has just ended: then it shows a card."""
+    return first <= 1 or any(
+        change.strength >= CHANGE and (first - 1 <= change.frame <= first or 0 <= first - change.end <= JUST_ENDED)
+        for change in picture.changes
+    )
 
 
 def _only_silent(sound: SoundTrack, start_s: float, end_s: float) -> bool:
