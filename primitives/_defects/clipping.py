@@ -21,7 +21,7 @@ FLAT_SHARE = 0.125
 REACH_S = 0.3
 """How far off the ends may be: crests are those of 0.3 s."""
 EVEN_DB, UNEVEN_DB = 1.5, 5.0
-"""How far the highest moments may lie apart, for clipped ones end at one height; and from where on more says nothing."""
+"""How far the highest moments may lie apart, for clipped ones end at one height; and from where on it says no more."""
 WEIGHTS = (1.8, 1.8, -2.0, -0.8, 7.7)
 """Of `Window.features`. The one for moments that end at different heights was set by hand, after music that is dense
 without being clipped had been taken for it."""
