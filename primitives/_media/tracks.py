@@ -112,22 +112,32 @@ def details(luma: NDArray[np.uint8]) -> Floats:
         return luma[down : high + down : every, right : wide + right]
 
     rows = moved(0)
-    across = [cv2.absdiff(moved(0, lag), rows) for lag in LAGS_PX]
-    down = [cv2.absdiff(moved(lag), rows) for lag in LAGS_PX]
-    across.append(cv2.max(across[0], cv2.absdiff(moved(0, 2), moved(0, 1))))
-    down.append(cv2.max(down[0], cv2.absdiff(moved(2), moved(1))))
-    sums = np.stack([_summed(np.asarray(cv2.add(*both), np.uint8)) for both in zip(across, down, strict=True)])
+    steps = [(cv2.absdiff(moved(0, lag), rows), cv2.absdiff(moved(lag), rows)) for lag in LAGS_PX]
+    across, down = steps[0]
+    steps.append(
+        (
+            cv2.max(across, cv2.absdiff(moved(0, 2), moved(0, 1))),
+            cv2.max(down, cv2.absdiff(moved(2), moved(1))),
+        )
+    )
+    both = np.empty((len(rows), SCALES, wide), np.uint8)  # in one piece, for sums take long to call
+    for number, step in enumerate(steps):
+        cv2.add(*step, both[:, number])
+    sums = _summed(both)
     # Twice the larger of two steps in a row, less both together, is how much they differ.
     sums[-1] = 2 * sums[-1] - sums[1]
     return np.asarray(np.log2(sums * REGIONS[0] * REGIONS[1] / (2 * rows.size) + 0.01), np.float32)
 
 
 def _summed(values: NDArray[np.uint8]) -> Floats:
-    """Sums over each region."""
-    bands = [len(values) * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
-    columns = [values.shape[1] * column // REGIONS[1] for column in range(REGIONS[1])]
-    sums = [cv2.reduce(values[a:b], 0, cv2.REDUCE_SUM, dtype=cv2.CV_32F) for a, b in itertools.pairwise(bands)]
-    return np.add.reduceat(np.concatenate(sums), columns, axis=1).ravel()
+    """Sums of `[rows, scales, columns]` over each region, `[scales, regions]`."""
+    high, scales, wide = values.shape
+    flat = values.reshape(high, -1)
+    bands = [high * band // REGIONS[0] for band in range(REGIONS[0] + 1)]
+    sums = [cv2.reduce(flat[a:b], 0, cv2.REDUCE_SUM, dtype=cv2.CV_32F) for a, b in itertools.pairwise(bands)]
+    columns = [wide * column // REGIONS[1] for column in range(REGIONS[1])]
+    by_band = np.stack(sums).reshape(REGIONS[0], scales, wide).swapaxes(0, 1)
+    return np.add.reduceat(by_band, columns, axis=2).reshape(scales, -1)
 
 
 def small_of(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
