@@ -7,7 +7,6 @@ not decode (damage) is answered with the nearest one that does, under its own nu
 from __future__ import annotations
 
 import contextlib
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from primitives._base import UserError
+from primitives._cores import core_count
 from primitives._media.needed import Sparing
 from primitives._media.scan import Scan
 from primitives._media.source import open_media, video_stream
@@ -122,7 +122,7 @@ def map_frames(
     stretches = plan_stretches(timeline, wanted)
     if scan.ordered_decode or len(stretches) < MIN_STRETCHES:
         return [use(shown) for shown in decode_frames(path, name, scan, wanted, check)]
-    workers = min(os.cpu_count() or 1, len(stretches))
+    workers = min(core_count(), len(stretches))
     parts = [stretches[len(stretches) * n // workers : len(stretches) * (n + 1) // workers] for n in range(workers)]
 
     def work(part: list[Stretch]) -> list[UsedT]:

@@ -6,7 +6,6 @@ keyframe, one decoder thread each, on all cores; that takes less work than one d
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from av.video.reformatter import Interpolation
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from primitives._cores import core_count
 from primitives._media.frames import decode_from, frames_by_counting
 from primitives._media.scan import Scan
 from primitives._media.source import open_media, video_stream
@@ -72,7 +72,7 @@ def film_runs(
         yield from _counted(path, name, frames, report, gather)
         return
     timeline = scan.video
-    workers = os.cpu_count() or 1
+    workers = core_count()
     waiting: deque[Future[MadeT]] = deque()
     with _Readers(path, name, smooth) as readers, ThreadPoolExecutor(workers) as pool:
         try:

